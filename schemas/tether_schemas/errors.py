@@ -1,0 +1,108 @@
+"""Every error that Tether raises on purpose.
+
+TetherError
+|-- BadEvent            an event or one of its fields is refused (field, reason)
+|-- EventConflict       (namespace, source, id) is taken by other content
+|-- BadRequest          a read or a setting makes no sense (field, reason)
+|   `-- BadNamespace    missing or malformed namespace, or one that the handle may not touch
+|-- DataDirectory       the data directory is missing, foreign or of a newer schema (path)
+|-- ViewLocked          another process owns the view (path, owner)
+|-- ViewBehind          the view did not reach a position in time (wanted, have)
+|-- LogCorrupt          stored bytes do not decode (position)
+`-- UnknownVersion      a stored record needs a newer Tether (type, version)
+
+Each carries its fields as attributes; its message says what to do next.
+"""
+
+
+class TetherError(Exception):
+    """Base of everything that Tether raises on purpose."""
+
+
+class BadEvent(TetherError):
+    """An event is refused: `field` is a dotted path into it, `reason` says what is wrong and what would be right."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+
+
+class EventConflict(TetherError):
+    """(namespace, source, id) was recorded before with other content; evidence is never edited."""
+
+    def __init__(self, namespace: str, source: str, event_id: str) -> None:
+        super().__init__(
+            f"event id {event_id!r} of source {source!r} in namespace {namespace!r} is already recorded with other "
+            "content; evidence is never edited, so give the new event an id of its own"
+        )
+        self.namespace = namespace
+        self.source = source
+        self.event_id = event_id
+
+
+class BadRequest(TetherError):
+    """A read or a setting makes no sense: `field` names the argument."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+
+
+class BadNamespace(BadRequest):
+    """The namespace is missing, malformed, or not one that this handle may touch."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("namespace", reason)
+
+
+class DataDirectory(TetherError):
+    """The data directory is missing, foreign, or was written by a newer Tether."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class ViewLocked(TetherError):
+    """Another process owns the view of this data directory; appending still works."""
+
+    def __init__(self, path: str, owner: str) -> None:
+        super().__init__(
+            f"the view in {path} is owned by {owner}; read through that process, stop it, or read from a copy. "
+            "Appending needs no view and still works"
+        )
+        self.path = path
+        self.owner = owner
+
+
+class ViewBehind(TetherError):
+    """The view did not reach the wanted position within the timeout."""
+
+    def __init__(self, wanted: str, have: str) -> None:
+        super().__init__(
+            f"the view is at position {have} and has not reached {wanted}; wait longer (timeout_s) or read without "
+            "min_position"
+        )
+        self.wanted = wanted
+        self.have = have
+
+
+class LogCorrupt(TetherError):
+    """Stored bytes do not decode; history cannot be replayed past this position."""
+
+    def __init__(self, position: str, reason: str) -> None:
+        super().__init__(f"the log is damaged at position {position}: {reason}; restore it from a backup")
+        self.position = position
+        self.reason = reason
+
+
+class UnknownVersion(TetherError):
+    """A stored record was written by a newer Tether."""
+
+    def __init__(self, type_name: str, version: int) -> None:
+        super().__init__(f"{type_name} version {version} is newer than this Tether reads; upgrade tether")
+        self.type_name = type_name
+        self.version = version

@@ -1,0 +1,62 @@
+"""References: what an assertion or a link may name as its premise or dependent."""
+
+import re
+from typing import Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict
+
+from tether_schemas.subjects import BadSubject, parse_subject
+
+ASSERTION_ID = re.compile(r"as_[0-9a-f]{32}")
+
+RefKind = Literal["object", "assertion", "evidence"]
+Grade = Literal["stated", "possible"]
+
+
+class EvidenceRef(BaseModel):
+    """One piece of evidence of the reader's own namespace."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: str
+    id: str
+
+
+class Ref(BaseModel):
+    """A resolved reference: an object (`text` is a subject), an assertion (its id) or evidence (its id, with `source`)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: RefKind
+    text: str
+    source: str = ""
+
+    @property
+    def key(self) -> str:
+        """One string for each thing that can be named; equal for equal references."""
+        return f"{self.source}\x00{self.text}" if self.kind == "evidence" else self.text
+
+    def public(self) -> "str | dict[str, str]":
+        """The form that callers write: text, or {source, id}."""
+        return {"source": self.source, "id": self.text} if self.kind == "evidence" else self.text
+
+
+def parse_ref(value: "str | EvidenceRef") -> Ref:
+    """The reference that a caller wrote. Raises BadSubject with the reason when it names nothing that can be a premise.
+
+    A subject of a versioned scheme must carry its exact version; an entity (a key, a person) has none and is named whole.
+    """
+    if isinstance(value, EvidenceRef):
+        return Ref(kind="evidence", text=value.id, source=value.source)
+    if ASSERTION_ID.fullmatch(value):
+        return Ref(kind="assertion", text=value)
+    subject = parse_subject(value)
+    if subject.version is None and subject.scheme in ("pkg", "item"):
+        raise BadSubject(f"{value!r} names no version; a premise is one exact version, such as {subject.text}@1.0")
+    return Ref(kind="object", text=subject.text)
+
+
+def evidence_text(source: str, event_id: str) -> str:
+    """How evidence is named where one string is wanted: canonical JSON of [source, id]."""
+    return orjson.dumps([source, event_id]).decode()
