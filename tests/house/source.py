@@ -1,6 +1,7 @@
 """What the house tests read: the files of this checkout, and which package each belongs to."""
 
 import ast
+import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,9 +44,10 @@ class Module:
 def files() -> tuple[str, ...]:
     """The project's files, from the root, sorted: what git tracks or would track, else what lies there."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    if (ROOT / ".git").exists():
-        listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
-        return tuple(sorted({name for name in listed if name and (ROOT / name).is_file()}))
+    if (ROOT / ".git").exists() and shutil.which("git"):
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        if listed.returncode == 0:  # else git refuses a checkout that another user owns
+            return tuple(sorted({name for name in listed.stdout.split("\0") if (ROOT / name).is_file()}))
     return tuple(sorted(path.relative_to(ROOT).as_posix() for path in _walk(ROOT)))
 
 
