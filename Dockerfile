@@ -7,7 +7,8 @@ COPY streams streams
 COPY projections projections
 COPY replay replay
 COPY tether tether
-RUN pip install --no-cache-dir --constraint constraints.txt .
+RUN pip install --no-cache-dir --constraint constraints.txt hatchling \
+    && pip install --no-cache-dir --no-build-isolation --constraint constraints.txt .
 
 RUN useradd --create-home --uid 10001 tether \
     && install --directory --owner tether /var/lib/tether
