@@ -29,7 +29,7 @@ test: $(READY)
 check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/pyright --warnings --pythonpath $(BIN)/python
+	$(BIN)/pyright --warnings
 	$(BIN)/python -m pytest -q tests/house
 
 bench: $(READY)

@@ -26,6 +26,18 @@ def stray_faults(names: tuple[str, ...]) -> list[str]:
     ]
 
 
+def folder_faults(tool: dict[str, Any]) -> list[str]:
+    """Settings of pyproject.toml that name other folders than those of the five packages."""
+    build = tool["hatch"]["build"]
+    parents = sorted({str(Path(folder).parent) for folder in PACKAGES.values()})
+    wanted = [
+        ("the wheel's packages", build["targets"]["wheel"]["packages"], sorted(PACKAGES.values())),
+        ("hatch's dev-mode-dirs", build["dev-mode-dirs"], parents),
+        ("pyright's extraPaths", tool["pyright"]["extraPaths"], parents),
+    ]
+    return [f"{what} are {found}, not {folders}" for what, found, folders in wanted if sorted(found) != folders]
+
+
 def wheel_faults(names: list[str]) -> list[str]:
     """Files of a wheel that are not below the five names or its own dist-info, and files that must be there."""
     tops = {name.partition("/")[0] for name in names}
@@ -42,11 +54,14 @@ def data_faults(notice: str, names: tuple[str, ...]) -> list[str]:
 
 
 def test_pyproject_names_the_five_packages_and_their_folders() -> None:
-    hatch = settings()["tool"]["hatch"]["build"]
-    assert sorted(hatch["targets"]["wheel"]["packages"]) == sorted(PACKAGES.values())
-    parents = {str(Path(folder).parent) for folder in PACKAGES.values()}
-    assert set(hatch["dev-mode-dirs"]) == parents
-    assert set(settings()["tool"]["pyright"]["extraPaths"]) == parents
+    none(folder_faults(settings()["tool"]))
+
+
+def test_a_package_that_pyproject_forgets_is_found() -> None:
+    tool = settings()["tool"]
+    tool["hatch"]["build"]["targets"]["wheel"]["packages"].remove("replay/tether_replay")
+    tool["pyright"]["extraPaths"].append("lib")
+    assert len(folder_faults(tool)) == 2
 
 
 def test_each_package_says_that_it_is_typed() -> None:
