@@ -6,6 +6,7 @@ TetherError
 |-- BadRequest          a read or a setting makes no sense (field, reason)
 |   `-- BadNamespace    missing or malformed namespace, or one that the handle may not touch
 |-- DataDirectory       the data directory is missing, foreign or of a newer schema (path)
+|-- LogUnavailable      the log cannot be read or written just now: full, locked, input/output, closed (path, reason)
 |-- ViewLocked          another process owns the view (path, owner)
 |-- ViewBehind          the view did not reach a position in time (wanted, have)
 |-- LogCorrupt          stored bytes do not decode (position)
@@ -59,6 +60,15 @@ class BadNamespace(BadRequest):
 
 class DataDirectory(TetherError):
     """The data directory is missing, foreign, or was written by a newer Tether."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class LogUnavailable(TetherError):
+    """The log cannot be read or written just now; what was asked for did not happen, and asking again is safe."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")

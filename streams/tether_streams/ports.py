@@ -2,14 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from tether_schemas.answers import DeadLetter
 from tether_schemas.facts import FactRecord
+from tether_schemas.topics import FACTS, FACTS_PUBLIC, RAW
+
+READ_BYTES_MAX = 64 * 1024 * 1024
+
+
+def identity_class(topic: str) -> str:
+    """Within which (namespace, source, id) names one record: all raw topics are one class, both topics of facts
+    another, every other topic a class of its own."""
+    if topic in RAW:
+        return "raw"
+    return "facts" if topic in (FACTS, FACTS_PUBLIC) else topic
 
 
 @dataclass(frozen=True, slots=True)
 class NewRecord:
-    """One record to append. (namespace, source, id) identifies it within its topic; `content_hash` decides what is same.
+    """One record to append. (namespace, source, id), compared by code point, identifies it within its topic's identity
+    class; `content_hash` decides what is the same.
 
     `envelope` and `payload` are bytes that stand apart in the log, so that a payload can be destroyed and history still
     replays: payload is the event's `data`, envelope everything else (JSON each).
@@ -24,10 +37,10 @@ class NewRecord:
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """Where a record stands. `duplicate`: it was there before, with the same content. `conflict`: with other content,
-    and nothing was written (`offset` is then that of the record which is there)."""
+class Appended(NamedTuple):
+    """Where a record stands. `duplicate`: it was there before, or earlier in the batch, with the same content; offset
+    and recorded time are then that one's. `conflict`: with other content, and nothing was written for it (offset and
+    recorded time are those of the record which is there); the rest of its batch is written."""
 
     offset: int
     recorded_us: int
@@ -35,8 +48,7 @@ class Appended:
     conflict: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     """One record as read back. `payload` is None when it was destroyed."""
 
     topic: str
@@ -52,19 +64,26 @@ class Stored:
 
 
 class Log(Protocol):
-    """An append-only log of topics. Offsets rise within the log and are never reused; recorded time never decreases."""
+    """An append-only log of topics. Offsets start at 1, rise within the log over all its topics and are never reused;
+    recorded time never decreases, also when the clock goes back."""
 
     def append(self, records: Sequence[NewRecord]) -> list[Appended]:
         """Append a batch, one answer per record, in order, in one transaction.
 
-        When it returns, every record is durable: it survives a crash of the process and of the machine. When it raises,
-        none of the batch is there. Safe from many threads and processes at once.
+        When it returns, every record is durable: it survives a crash of the process and of the machine. When it
+        raises, none of the batch is there (after a failing disk or an interrupt in mid-call it may be, but whole:
+        append again, and it is answered as a duplicate). Safe from many threads and processes at once. Raises
+        BadRequest for text that has no UTF-8, LogUnavailable when the log is full, locked for too long or closed.
         """
         ...
 
     def read(self, topics: Sequence[str], after: int, limit: int) -> list[Stored]:
-        """At most `limit` records of `topics` with an offset above `after`, by offset. Never blocks an append, and never
-        shows an offset before all lower ones are settled."""
+        """At most `limit` records of `topics` with an offset above `after`, by offset. Never blocks an append, and
+        never shows an offset before all lower ones are settled: who has seen n can go on from n.
+
+        It stops early once it holds READ_BYTES_MAX, so only an empty answer (with a limit above 0) means that there is
+        nothing above `after`.
+        """
         ...
 
     def end(self, topics: Sequence[str]) -> int:
@@ -72,7 +91,40 @@ class Log(Protocol):
         ...
 
     def close(self) -> None:
-        """Release everything. What was appended stays."""
+        """Release everything. What was appended stays; whatever is called afterwards raises LogUnavailable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NewLetter:
+    """One thing that cannot go on, whole; the caller bounds `payload`. Who may come by again after a crash gives a
+    `key` (such as stage and offset): a second letter of that key is not added."""
+
+    namespace: str | None
+    stage: str
+    reason: str
+    payload: bytes
+    key: str | None = None
+
+
+class Letters(Protocol):
+    """Dead letters: what could not go on, kept whole with the reason. The caller minds the wall between namespaces."""
+
+    def add(self, letters: Sequence[NewLetter]) -> list[int]:
+        """Keep letters, durably, in one transaction; their ids (rising, from 1) in order, for a key that is there
+        already the id of the letter that has it."""
+        ...
+
+    def list(self, after: int, limit: int) -> list[DeadLetter]:
+        """At most `limit` letters with an id above `after`, by id; stops early once it holds READ_BYTES_MAX."""
+        ...
+
+    def get(self, letter_id: int) -> DeadLetter | None:
+        """One letter, or None."""
+        ...
+
+    def mark_replayed(self, letter_id: int) -> bool:
+        """Note that a letter went back into the pipeline; it stays. False when there is none of that id."""
         ...
 
 
@@ -84,5 +136,6 @@ class View(Protocol):
         ...
 
     def apply(self, records: Sequence[FactRecord], position: int) -> None:
-        """Apply a batch: rows, position and changes in one transaction. Applying again what was applied changes nothing."""
+        """Apply a batch: rows, position and changes in one transaction. Applying again what was applied changes
+        nothing."""
         ...

@@ -1,0 +1,230 @@
+"""The log of a data directory: ports.Log on one SQLite file."""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from typing import Self
+
+from tether_schemas.errors import BadRequest, TetherError
+
+from tether_streams.embedded.database import Database, Options, Synchronous
+from tether_streams.embedded.letters import SqliteLetters
+from tether_streams.ports import READ_BYTES_MAX, Appended, NewRecord, Stored, identity_class
+
+GROUP_RECORDS_MAX = 10_000
+LOOKUP_ROWS = 150  # per statement: four parameters each, under the 999 that every SQLite allows
+
+_LAST = "SELECT offset, recorded_us FROM records ORDER BY offset DESC LIMIT 1"
+_INSERT = """
+INSERT INTO records (class, topic, partition, recorded_us, namespace, source, id, content_hash, envelope)
+VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (class, namespace, source, id) DO NOTHING
+"""
+_INSERT_PAYLOAD = "INSERT INTO payloads (offset, alg, key_id, bytes) VALUES (?, 'none', 'none', ?)"
+_LOOKUP = """
+WITH asked (class, namespace, source, id) AS (VALUES {rows})
+SELECT r.class, r.namespace, r.source, r.id, r.offset, r.recorded_us, r.content_hash
+FROM asked CROSS JOIN records AS r USING (class, namespace, source, id)
+"""
+_READ = """
+SELECT
+    r.topic, r.partition, r.offset, r.recorded_us, r.namespace, r.source, r.id, r.content_hash, r.envelope, p.bytes
+FROM ({offsets} ORDER BY offset LIMIT ?) AS wanted
+CROSS JOIN records AS r USING (offset)
+LEFT JOIN payloads AS p USING (offset)
+ORDER BY wanted.offset
+"""
+_OFFSETS = "SELECT offset FROM records WHERE topic = ? AND offset > ?"
+_END = "SELECT coalesce(max(offset), 0) FROM records WHERE topic = ?"
+_DESTROY = """
+DELETE FROM payloads
+WHERE offset = (SELECT offset FROM records WHERE class = ? AND namespace = ? AND source = ? AND id = ?)
+"""
+
+_Identity = tuple[str, str, str, str]
+
+
+class _Ticket:
+    """One caller's batch on its way into a commit: it has `answers` or an `error` once it is settled."""
+
+    __slots__ = ("answers", "error", "records")
+
+    def __init__(self, records: Sequence[NewRecord]) -> None:
+        self.records = records
+        self.answers: list[Appended] | None = None
+        self.error: Exception | None = None
+
+    @property
+    def settled(self) -> bool:
+        return self.answers is not None or self.error is not None
+
+
+class SqliteLog:
+    """ports.Log on `log.sqlite`. SQLite's one writer at a time assigns offsets inside the commit; write-ahead logging
+    lets readers and the writer be. Appends of several threads that wait at the same time share one commit."""
+
+    def __init__(self, database: Database, clock_us: Callable[[], int]) -> None:
+        self._database = database
+        self._clock_us = clock_us
+        self._commit_lock = threading.Lock()
+        self._waiting_lock = threading.Lock()
+        # Invariant: at most one ticket per thread, since each waits for its own.
+        self._waiting: list[_Ticket] = []
+        self.letters = SqliteLetters(database, clock_us)
+
+    @classmethod
+    def open(
+        cls,
+        path: str,
+        *,
+        synchronous: Synchronous = "FULL",
+        clock_us: Callable[[], int],
+        busy_timeout_ms: int = 30_000,
+    ) -> Self:
+        """Open or make the log at `path`. `clock_us` gives microseconds since the epoch.
+
+        With `synchronous` NORMAL the latest appends may be lost when the machine crashes, never when the process does.
+        `busy_timeout_ms` bounds the waiting for another process. Raises DataDirectory when the file is foreign, of a
+        newer schema, or has no folder.
+        """
+        return cls(Database(path, Options(synchronous, busy_timeout_ms)), clock_us)
+
+    def append(self, records: Sequence[NewRecord]) -> list[Appended]:
+        if not records:
+            return []
+        ticket = _Ticket(records)
+        with self._waiting_lock:
+            self._waiting.append(ticket)
+        try:
+            with self._commit_lock:
+                while not ticket.settled:
+                    self._commit(self._take(ticket))
+        except BaseException:
+            with self._waiting_lock:
+                if ticket in self._waiting:
+                    self._waiting.remove(ticket)
+            raise
+        if ticket.error is not None:
+            raise ticket.error
+        assert ticket.answers is not None
+        return ticket.answers
+
+    def read(self, topics: Sequence[str], after: int, limit: int) -> list[Stored]:
+        names = sorted(set(topics))
+        if not names:
+            return []
+        sql = _READ.format(offsets=" UNION ALL ".join([_OFFSETS] * len(names)))
+        found: list[Stored] = []
+        held = 0
+        with self._database.read() as cursor:
+            for row in cursor.execute(sql, [*(value for name in names for value in (name, after)), max(limit, 0)]):
+                stored = Stored._make(row)
+                found.append(stored)
+                held += len(stored.envelope) + len(stored.payload or b"")
+                if held >= READ_BYTES_MAX:
+                    break
+        return found
+
+    def end(self, topics: Sequence[str]) -> int:
+        with self._database.read() as cursor:
+            return max((cursor.execute(_END, (name,)).fetchone()[0] for name in set(topics)), default=0)
+
+    def destroy_payload(self, topic: str, namespace: str, source: str, id: str) -> bool:
+        """Destroy the payload bytes of a record, in the file and in its write-ahead log; the record stays and is read
+        with payload None. True when they were there; calling again is safe, and finishes what was interrupted.
+
+        Raises LogUnavailable when a reader keeps the old bytes in the write-ahead log for longer than the busy timeout:
+        they are not read any more, but not yet overwritten.
+        """
+        with self._database.write() as writer:
+            gone = writer.execute(_DESTROY, (identity_class(topic), namespace, source, id)).rowcount
+        self._database.scrub()
+        return gone > 0
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _take(self, own: _Ticket) -> list[_Ticket]:
+        """The tickets of the next commit, first come first served: at least one, and no more records than the limit."""
+        with self._waiting_lock:
+            if own not in self._waiting:  # an earlier leader took it and was interrupted
+                return [own]
+            group = [self._waiting.pop(0)]
+            size = len(group[0].records)
+            while self._waiting and size + len(self._waiting[0].records) <= GROUP_RECORDS_MAX:
+                group.append(self._waiting.pop(0))
+                size += len(group[-1].records)
+            return group
+
+    def _commit(self, group: list[_Ticket]) -> None:
+        """Settle every ticket of the group by one transaction."""
+        try:
+            with self._database.write() as writer:
+                answers = [_insert(writer, ticket.records, self._clock_us()) for ticket in group]
+        except TetherError as error:
+            for ticket in group:
+                ticket.error = error
+        except Exception as error:
+            if len(group) == 1:
+                group[0].error = _refused(error)
+                return
+            for ticket in group:  # one of them holds what cannot be stored: it alone fails
+                self._commit([ticket])
+        else:
+            for ticket, answer in zip(group, answers, strict=True):
+                ticket.answers = answer
+
+
+def _insert(writer: sqlite3.Connection, records: Sequence[NewRecord], now_us: int) -> list[Appended]:
+    """Insert one batch inside a transaction. All new, the usual case, takes no look-up."""
+    last, last_us = writer.execute(_LAST).fetchone() or (0, 0)
+    recorded_us = max(now_us, last_us)
+    classes = {topic: identity_class(topic) for topic in {record.topic for record in records}}
+    rows = [
+        (classes[r.topic], r.topic, recorded_us, r.namespace, r.source, r.id, r.content_hash, r.envelope)
+        for r in records
+    ]
+    if writer.executemany(_INSERT, rows).rowcount == len(records):
+        answers = [Appended(offset, recorded_us) for offset in range(last + 1, last + 1 + len(records))]
+        new = [(offset, record.payload) for offset, record in enumerate(records, last + 1)]
+    else:
+        answers, new = _compare(writer, records, last)
+    writer.executemany(_INSERT_PAYLOAD, new)
+    return answers
+
+
+def _compare(
+    writer: sqlite3.Connection, records: Sequence[NewRecord], last: int
+) -> tuple[list[Appended], list[tuple[int, bytes]]]:
+    """The answers of a batch of which some was there before, and the payloads of what is new."""
+    identities = [(identity_class(record.topic), record.namespace, record.source, record.id) for record in records]
+    there = _look_up(writer, identities)
+    answers: list[Appended] = []
+    new: dict[int, bytes] = {}
+    for record, identity in zip(records, identities, strict=True):
+        offset, recorded_us, content_hash = there[identity]
+        if offset > last and offset not in new:
+            new[offset] = record.payload
+            answers.append(Appended(offset, recorded_us))
+        else:
+            same = content_hash == record.content_hash
+            answers.append(Appended(offset, recorded_us, duplicate=same, conflict=not same))
+    return answers, list(new.items())
+
+
+def _look_up(writer: sqlite3.Connection, identities: list[_Identity]) -> dict[_Identity, tuple[int, int, str]]:
+    """(offset, recorded_us, content_hash) of each identity that is there."""
+    found: dict[_Identity, tuple[int, int, str]] = {}
+    wanted = list(dict.fromkeys(identities))
+    for start in range(0, len(wanted), LOOKUP_ROWS):
+        chunk = wanted[start : start + LOOKUP_ROWS]
+        sql = _LOOKUP.format(rows=", ".join(["(?, ?, ?, ?)"] * len(chunk)))
+        for kind, namespace, source, id, *place in writer.execute(sql, [text for row in chunk for text in row]):
+            offset, recorded_us, content_hash = place
+            found[kind, namespace, source, id] = (offset, recorded_us, content_hash)
+    return found
+
+
+def _refused(error: Exception) -> Exception:
+    """BadRequest for what SQLite cannot hold (no UTF-8, too big); another error as it is."""
+    return BadRequest("records", str(error)) if isinstance(error, UnicodeEncodeError | sqlite3.DataError) else error

@@ -1,0 +1,56 @@
+-- The log of a data directory. Every statement may run again: what a crash left half made is completed.
+BEGIN IMMEDIATE;
+
+PRAGMA application_id = 1413829704; -- the letters TETH: whose file this is
+
+CREATE TABLE IF NOT EXISTS schema_version (
+    version INTEGER PRIMARY KEY -- the greatest row is the schema of this file
+);
+
+CREATE TABLE IF NOT EXISTS records (
+    offset INTEGER PRIMARY KEY, -- one sequence over all topics; rows are never deleted, so none is used twice
+    class TEXT NOT NULL, -- within which (namespace, source, id) is one record: ports.identity_class of the topic
+    topic TEXT NOT NULL,
+    partition INTEGER NOT NULL, -- always 0 here
+    recorded_us INTEGER NOT NULL, -- microseconds since the epoch, never below that of a lower offset
+    namespace TEXT NOT NULL,
+    source TEXT NOT NULL,
+    id TEXT NOT NULL,
+    content_hash TEXT NOT NULL, -- what decides between duplicate and conflict
+    envelope BLOB NOT NULL, -- JSON: everything but the payload
+    UNIQUE (class, namespace, source, id)
+);
+
+CREATE INDEX IF NOT EXISTS records_by_topic ON records (topic); -- and, within one, by offset
+
+CREATE TABLE IF NOT EXISTS payloads (
+    offset INTEGER PRIMARY KEY, -- of its record; a record without a row here lost its payload to a purge
+    alg TEXT NOT NULL, -- how the bytes are encrypted: 'none'
+    key_id TEXT NOT NULL, -- with which key: 'none'
+    bytes BLOB NOT NULL -- JSON: the event's data
+);
+
+CREATE TABLE IF NOT EXISTS dead_letters (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    letter_key TEXT UNIQUE, -- given by callers that may add the same letter again; NULL: each is a letter of its own
+    namespace TEXT, -- NULL: it does not say
+    stage TEXT NOT NULL, -- which stage could not go on
+    reason TEXT NOT NULL,
+    recorded_us INTEGER NOT NULL,
+    payload BLOB NOT NULL, -- the whole thing, as the caller bounds it
+    replayed INTEGER NOT NULL DEFAULT 0 -- 1: put back into the pipeline
+);
+
+CREATE TRIGGER IF NOT EXISTS records_are_never_edited BEFORE UPDATE ON records
+BEGIN
+    SELECT raise(ABORT, 'records are never edited');
+END;
+
+CREATE TRIGGER IF NOT EXISTS records_are_never_deleted BEFORE DELETE ON records
+BEGIN
+    SELECT raise(ABORT, 'records are never deleted');
+END;
+
+INSERT INTO schema_version (version) VALUES (1) ON CONFLICT DO NOTHING;
+
+COMMIT;
