@@ -2,51 +2,42 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, model_validator
 
-from tether_schemas.canonical import NotJson, check_json
+from tether_schemas.fields import NAME_CHARS_MAX, BadField, Name, Time, check_time
 from tether_schemas.policy import DEFAULT, Authority, Mode
 from tether_schemas.refs import EvidenceRef, Grade, parse_ref
-from tether_schemas.subjects import BadSubject, parse_subject
-from tether_schemas.times import BadTime, time_us
+from tether_schemas.subjects import TEXT_CHARS_MAX, BadSubject, parse_subject
 
 MEMORY_WRITE = "memory.write"
 MEMORY_LINK = "memory.link"
 PREMISES_MAX = 10_000
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\x00-\x1f\x7f]+$")]
-Time = Annotated[str, StringConstraints(max_length=64)]
-RefText = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+RefText = Annotated[str, StringConstraints(min_length=1, max_length=TEXT_CHARS_MAX)]
 AnyRef = RefText | EvidenceRef
+# JSON has lists only: a tuple takes one, however strict the model is about the rest.
+Refs = Annotated[tuple[AnyRef, ...], Strict(False)]
+Names = Annotated[tuple[Name, ...], Strict(False)]
+
+_OPTIONAL_TIMES = ("valid_from", "valid_to", "observed_at", "expires_at", "review_at")
 
 
-def check_time(text: str) -> str:
-    """Return an RFC 3339 time as it came, or raise ValueError saying what is wrong with it."""
-    try:
-        time_us(text)
-    except BadTime as error:
-        raise ValueError(str(error)) from None
-    return text
-
-
-def check_ref(ref: AnyRef) -> AnyRef:
-    """Return a reference as it came, or raise ValueError when it names nothing that can be a premise."""
+def _check_ref(ref: AnyRef, field: str) -> None:
     try:
         parse_ref(ref)
     except BadSubject as error:
-        raise ValueError(str(error)) from None
-    return ref
+        raise BadField(field, error.args[0]) from None
 
 
 class MemoryWrite(BaseModel):
-    """One assertion, as a tool call writes it. `derived_from` names its premises, `premises_complete` that these are all."""
+    """One assertion, as a tool call writes it. `derived_from` are its premises; `premises_complete`: these are all."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     subject: RefText
     predicate: Name
     value: Any
-    scope: Annotated[str, StringConstraints(max_length=256)] = ""
+    scope: Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")] = ""
     issuer: Name | None = None
     memory_type: Name | None = None
     mode: Mode = "explicit"
@@ -57,85 +48,79 @@ class MemoryWrite(BaseModel):
     authority: Authority = "unknown"
     confidence: float | None = Field(default=None, ge=0, le=1)
     sensitivity: Name | None = None
-    readers: tuple[Name, ...] | None = Field(default=None, min_length=1)
-    derived_from: tuple[AnyRef, ...] = Field(default=(), max_length=PREMISES_MAX)
+    readers: Names | None = Field(default=None, min_length=1)
+    derived_from: Refs = Field(default=(), max_length=PREMISES_MAX)
     premises_complete: bool = False
     original_text: str | None = None
     write_reason: str | None = None
     review_at: Time | None = None
 
-    @field_validator("valid_from", "valid_to", "observed_at", "expires_at", "review_at")
-    @classmethod
-    def _times(cls, text: str | None) -> str | None:
-        return None if text is None else check_time(text)
-
-    @field_validator("derived_from")
-    @classmethod
-    def _refs(cls, refs: tuple[AnyRef, ...]) -> tuple[AnyRef, ...]:
-        for ref in refs:
-            check_ref(ref)
-        return refs
-
     @model_validator(mode="after")
     def _claim(self) -> "MemoryWrite":
         if self.value is None:
-            raise ValueError("value: null is no claim; to take a statement back, use forget or invalidate")
+            raise BadField("value", "null is no claim; to take a statement back, use forget or invalidate")
+        written = self.__dict__
+        for field in _OPTIONAL_TIMES:
+            if (text := written[field]) is not None:
+                check_time(text, field)
+        for index, ref in enumerate(self.derived_from):
+            _check_ref(ref, f"derived_from.{index}")
         try:
-            check_json(self.value, "value")
             subject = parse_subject(self.subject)
-        except NotJson as error:
-            raise ValueError(str(error)) from None
         except BadSubject as error:
-            raise ValueError(f"subject: {error}") from None
+            raise BadField("subject", str(error)) from None
         if DEFAULT.predicate(self.predicate).verdict:
-            fault = verdict_fault(self.value, self.valid_from or self.valid_to, self.expires_at)
-            if fault is None and subject.version is None and subject.scheme in ("pkg", "item"):
-                fault = f"subject: a verdict is of one exact version, such as {subject.text}@1.0"
-            if fault is not None:
-                raise ValueError(fault)
+            self._verdict(subject.version is None and subject.scheme in ("pkg", "item"))
         return self
 
+    def _verdict(self, unversioned: bool) -> None:
+        interval = "valid_from" if self.valid_from is not None else "valid_to" if self.valid_to is not None else None
+        if fault := verdict_fault(self.value, interval, self.expires_at):
+            raise fault
+        if unversioned:
+            raise BadField("subject", f"a verdict is of one exact version, such as {self.subject}@1.0")
 
-def verdict_fault(value: Any, interval: str | None, expires_at: str | None) -> str | None:
-    """Why this cannot be a verdict, or None. A verdict is true or false, has no interval, and false never expires."""
+
+def verdict_fault(value: Any, interval: str | None, expires_at: str | None) -> BadField | None:
+    """Why this cannot be a verdict, or None. A verdict is true or false, has no interval, and false never expires.
+
+    `interval` names the field that gives it an interval, where one does.
+    """
     if not isinstance(value, bool):
-        return f"value: a verdict is true or false, not {value!r:.80}"
+        return BadField("value", f"a verdict is true or false, not {value!r:.80}")
     if interval is not None:
-        return "valid_from: a verdict is of an exact version and has no validity interval"
+        return BadField(interval, "a verdict is of an exact version and has no validity interval")
     if value is False and expires_at is not None:
-        return "expires_at: a failed verdict does not expire; a later true one of higher authority lifts it"
+        return BadField("expires_at", "a failed verdict does not expire; a later true one of higher authority lifts it")
     return None
 
 
 class MemoryLink(BaseModel):
     """One derivation, as a tool call states it: `dependent` derives from `premise` (or from each of `premises`)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     dependent: AnyRef
     premise: AnyRef | None = None
-    premises: tuple[AnyRef, ...] | None = Field(default=None, min_length=1, max_length=PREMISES_MAX)
+    premises: Refs | None = Field(default=None, min_length=1, max_length=PREMISES_MAX)
     grade: Grade = "stated"
 
-    @field_validator("dependent", "premise")
-    @classmethod
-    def _ref(cls, ref: AnyRef | None) -> AnyRef | None:
-        return None if ref is None else check_ref(ref)
-
-    @field_validator("premises")
-    @classmethod
-    def _refs(cls, refs: tuple[AnyRef, ...] | None) -> tuple[AnyRef, ...] | None:
-        for ref in refs or ():
-            check_ref(ref)
-        return refs
-
     @model_validator(mode="after")
-    def _one_form(self) -> "MemoryLink":
+    def _checked(self) -> "MemoryLink":
         if (self.premise is None) == (self.premises is None):
-            raise ValueError("premise: give either premise or premises")
+            raise BadField("premise", "give either premise or premises")
+        _check_ref(self.dependent, "dependent")
+        if self.premise is not None:
+            _check_ref(self.premise, "premise")
+        for index, ref in enumerate(self.premises or ()):
+            _check_ref(ref, f"premises.{index}")
         return self
 
     @property
     def all_premises(self) -> tuple[AnyRef, ...]:
         """The premises in either form."""
         return self.premises if self.premises is not None else (self.premise,) if self.premise is not None else ()
+
+
+BuiltIn = MemoryWrite | MemoryLink
+BUILT_IN: dict[str, type[MemoryWrite] | type[MemoryLink]] = {MEMORY_WRITE: MemoryWrite, MEMORY_LINK: MemoryLink}

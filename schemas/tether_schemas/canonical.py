@@ -7,7 +7,8 @@ for comparing and for ids only; values are stored as they came.
 import hashlib
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from math import isfinite
+from typing import Any, cast
 
 import orjson
 
@@ -15,6 +16,11 @@ INT_MIN = -(2**63)
 INT_MAX = 2**64 - 1
 DEPTH_MAX = 64
 ID_HEX_DIGITS = 32
+
+# Within these bounds a float that is no whole number is written alike by ECMAScript and by orjson: plain digits.
+_PLAIN_FLOAT_MIN = 1e-4
+_PLAIN_FLOAT_MAX = 1e15
+_BMP_LAST = "\uffff"
 
 
 class NotJson(ValueError):
@@ -26,65 +32,108 @@ class NotJson(ValueError):
         self.reason = reason
 
 
-def _text_is_ordinary(text: str, path: str) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise NotJson(path, "contains a lone surrogate, which is not valid Unicode text") from None
-    # JCS sorts keys by UTF-16 code units, orjson by code points: they differ beyond the BMP only.
-    return False
+class _Refused(Exception):
+    """Something cannot be kept exactly; where and why is looked for only then."""
 
 
-def check_json(value: Any, path: str = "", depth: int = 0) -> bool:
+def check_json(value: Any, path: str = "") -> bool:
     """Check that `value` can be kept exactly; return whether orjson's sorted form is already canonical.
 
     Raises NotJson naming the place: NaN or infinity, an integer beyond 64 bits, a lone surrogate, a key that is no
     string, nesting deeper than DEPTH_MAX, or a type that JSON does not have.
     """
+    try:
+        return _is_plain(value, 0)
+    except (_Refused, UnicodeEncodeError):
+        _explain(value, path, 0)
+        raise AssertionError("refused without a reason") from None
+
+
+def _is_plain(value: object, depth: int) -> bool:  # noqa: C901  # the hottest walk: one call per value, no more
+    """The walk of check_json, without paths. Containers look at their strings themselves, which saves calls."""
+    kind = type(value)
+    if kind is dict:
+        if depth >= DEPTH_MAX:
+            raise _Refused
+        plain = True
+        for key, inner in cast(dict[Any, Any], value).items():
+            if type(key) is not str:
+                raise _Refused
+            if not key.isascii():
+                key.encode()
+                # JCS sorts keys by UTF-16 code units, orjson by code points: they differ beyond the BMP only.
+                plain = plain and max(key) <= _BMP_LAST
+            if type(inner) is not str:
+                if inner is not None and not _is_plain(inner, depth + 1):
+                    plain = False
+            elif not inner.isascii():
+                inner.encode()
+        return plain
+    if kind is bool or value is None:
+        return True
+    if kind is list or kind is tuple:
+        if depth >= DEPTH_MAX:
+            raise _Refused
+        # A list, so that the walk does not stop at the first that is not plain.
+        return all([_is_plain(inner, depth + 1) for inner in cast(Sequence[Any], value)])
+    if _scalar_fault(value) is not None:
+        raise _Refused
+    # Whole numbers, and very small or large ones, are written otherwise by ECMAScript than by orjson.
+    return not isinstance(value, float) or (
+        _PLAIN_FLOAT_MIN <= abs(value) < _PLAIN_FLOAT_MAX and not value.is_integer()
+    )
+
+
+def _explain(value: object, path: str, depth: int) -> None:
+    """Raise NotJson for the first place that the walk refuses, in order."""
+    kind = type(value)
+    if kind is dict or kind is list or kind is tuple:
+        if depth >= DEPTH_MAX:
+            raise NotJson(_short(path), f"is nested deeper than {DEPTH_MAX} levels")
+        if kind is not dict:
+            for index, inner in enumerate(cast(Sequence[Any], value)):
+                _explain(inner, f"{path}[{index}]", depth + 1)
+            return
+        for key, inner in cast(dict[Any, Any], value).items():
+            if type(key) is not str:
+                raise NotJson(_short(path), f"has a key that is no string: {key!a:.80}")
+            if reason := _scalar_fault(key):
+                raise NotJson(_short(path), f"has a key that {reason}")
+            _explain(inner, f"{path}.{key}" if path else key, depth + 1)
+    elif reason := _scalar_fault(value):
+        raise NotJson(_short(path), reason)
+
+
+def _scalar_fault(value: object) -> str | None:
     kind = type(value)
     if kind is str:
-        return _text_is_ordinary(value, path)
-    if value is None or kind is bool:
-        return True
-    if kind is int:
-        if not INT_MIN <= value <= INT_MAX:
-            raise NotJson(path, "is an integer beyond 64 bits (-2^63 to 2^64-1); write it as a string")
-        return True
-    if kind is float:
-        if value != value or value in (float("inf"), float("-inf")):
-            raise NotJson(path, "is NaN or infinite, which JSON does not have; write null or a string")
-        return False
-    if depth >= DEPTH_MAX:
-        raise NotJson(path, f"is nested deeper than {DEPTH_MAX} levels")
-    return _check_container(value, path, depth)
+        try:
+            cast(str, value).encode()
+        except UnicodeEncodeError:
+            return "contains a lone surrogate, which is not valid Unicode text"
+    elif kind is int:
+        if not INT_MIN <= cast(int, value) <= INT_MAX:
+            return "is an integer beyond 64 bits (-2^63 to 2^64-1); write it as a string"
+    elif kind is float:
+        if not isfinite(cast(float, value)):
+            return "is NaN or infinite, which JSON does not have; write null or a string"
+    elif kind is not bool and value is not None:
+        return f"is a {kind.__name__}, which JSON does not have"
+    return None
 
 
-def _check_container(value: Any, path: str, depth: int) -> bool:
-    plain = True
-    if isinstance(value, dict):
-        items: dict[Any, Any] = value
-        for key, inner in items.items():
-            if type(key) is not str:
-                raise NotJson(path, f"has a key that is no string: {key!r}")
-            if not _text_is_ordinary(key, path):
-                plain = False
-            if not check_json(inner, f"{path}.{key}" if path else key, depth + 1):
-                plain = False
-        return plain
-    if isinstance(value, list | tuple):
-        elements: Sequence[Any] = value
-        for index, inner in enumerate(elements):
-            if not check_json(inner, f"{path}[{index}]", depth + 1):
-                plain = False
-        return plain
-    raise NotJson(path, f"is a {type(value).__name__}, which JSON does not have")
+def _short(path: str) -> str:
+    return path if len(path) <= 200 else f"{path[:100]}…{path[-99:]}"
 
 
 def canonical_json(value: Any) -> bytes:
     """The canonical JSON of `value`, UTF-8. Raises NotJson where check_json does."""
-    if check_json(value):
+    return canonical_of_checked(value, check_json(value))
+
+
+def canonical_of_checked(value: Any, plain: bool) -> bytes:
+    """The canonical JSON of a value that check_json let pass, with what it answered."""
+    if plain:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     return _canonical_text(value).encode("utf-8")
 
@@ -93,12 +142,11 @@ def _canonical_text(value: Any) -> str:
     if isinstance(value, float):
         return _es6_number(value)
     if isinstance(value, dict):
-        items: Mapping[str, Any] = value
+        items = cast(Mapping[str, Any], value)
         ordered = sorted(items, key=lambda key: key.encode("utf-16-be"))
-        return "{" + ",".join(f"{_string(key)}:{_canonical_text(items[key])}" for key in ordered) + "}"
+        return "{" + ",".join([f"{_string(key)}:{_canonical_text(items[key])}" for key in ordered]) + "}"
     if isinstance(value, list | tuple):
-        elements: Sequence[Any] = value
-        return "[" + ",".join(_canonical_text(inner) for inner in elements) + "]"
+        return "[" + ",".join([_canonical_text(inner) for inner in cast(Sequence[Any], value)]) + "]"
     return orjson.dumps(value).decode()
 
 

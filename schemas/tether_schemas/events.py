@@ -1,24 +1,42 @@
 """Raw events: the producers' contract. CloudEvents 1.0 with the extension attribute `namespace`."""
 
-from typing import Annotated, Any, Literal, get_args
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Annotated, Any, Literal, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
-from tether_schemas.builtin import MEMORY_LINK, MEMORY_WRITE, MemoryLink, MemoryWrite, Name, Time, check_time
+from tether_schemas.builtin import BUILT_IN, BuiltIn
+from tether_schemas.fields import BadField, EventId, Name, Time, check_time, within
 from tether_schemas.policy import Policy
 from tether_schemas.refs import ASSERTION_ID, EvidenceRef
+from tether_schemas.subjects import BadSubject, parse_subject
 
 PUBLIC = "*"
-NAMESPACE_PATTERN = r"^(\*|[^\s/*\x00-\x1f\x7f]{1,128}(/[^\s/*\x00-\x1f\x7f]{1,128})?)$"
+NAMESPACE_PATTERN = r"^(\*|[^\s/*\x00-\x1f\x7f-\x9f]{1,128}(/[^\s/*\x00-\x1f\x7f-\x9f]{1,128})?)$"
 
 Namespace = Annotated[str, StringConstraints(pattern=NAMESPACE_PATTERN)]
-EventId = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=r"^[^\x00-\x1f\x7f]+$")]
+
+
+_ADVISORY_ID = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,1024}")
+_EXTENSION_NAME = re.compile(r"[a-z0-9]{1,64}")
 
 
 class Data(BaseModel):
     """Base of every event's `data`: unknown fields are refused, since a misspelt one would be lost without a word."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class TranscriptData(Data):
@@ -42,11 +60,20 @@ class ToolResultData(Data):
     result: Any
     is_error: bool
 
-    @model_validator(mode="after")
-    def _built_in(self) -> "ToolResultData":
-        if not self.is_error and self.tool in (MEMORY_WRITE, MEMORY_LINK):
-            (MemoryWrite if self.tool == MEMORY_WRITE else MemoryLink).model_validate(self.arguments)
-        return self
+    @cached_property
+    def built_in(self) -> BuiltIn | None:
+        """The arguments of a built-in tool, read; None for another tool or a failed call. Raises ValidationError."""
+        model = None if self.is_error else BUILT_IN.get(self.tool)
+        return None if model is None else model.model_validate(self.arguments)
+
+
+def check_subject(text: str, field: str = "") -> str:
+    """Return a subject as it came, or raise BadField saying what is wrong with it."""
+    try:
+        parse_subject(text)
+    except BadSubject as error:
+        raise BadField(field, str(error)) from None
+    return text
 
 
 class Revocation(Data):
@@ -61,18 +88,13 @@ class Revocation(Data):
 
     @model_validator(mode="after")
     def _checked(self) -> "Revocation":
-        from tether_schemas.subjects import BadSubject, parse_subject
-
         if (self.subject is None) == (self.subjects is None):
-            raise ValueError("subject: give either subject or subjects")
+            raise BadField("subject", "give either subject or subjects")
         for text in self.all_subjects:
-            try:
-                parse_subject(text)
-            except BadSubject as error:
-                raise ValueError(f"subject: {error}") from None
-        for text in (self.modified, self.withdrawn):
-            if text is not None:
-                check_time(text)
+            check_subject(text, "subject" if self.subjects is None else "subjects")
+        check_time(self.modified, "modified")
+        if self.withdrawn is not None:
+            check_time(self.withdrawn, "withdrawn")
         return self
 
     @property
@@ -89,33 +111,36 @@ class AdvisoryData(Data):
 
     @model_validator(mode="after")
     def _checked(self) -> "AdvisoryData":
-        if self.format == "revocation":
-            Revocation.model_validate(self.advisory)
-        else:
+        if self.format == "osv":
             check_osv_head(self.advisory)
+            return self
+        try:
+            Revocation.model_validate(self.advisory)
+        except ValidationError as error:
+            raise within("advisory", error) from None
         return self
 
 
 def check_osv_head(advisory: dict[str, Any]) -> None:
-    """Raise ValueError naming the first field of an OSV record that Tether needs and cannot read."""
+    """Raise BadField naming the first field of an OSV record that Tether needs and cannot read."""
     identifier = advisory.get("id")
-    if not isinstance(identifier, str) or not identifier or len(identifier) > 1024:
-        raise ValueError("advisory.id: an OSV record has an id, a non-empty string")
-    modified = advisory.get("modified")
-    if not isinstance(modified, str):
-        raise ValueError("advisory.modified: an OSV record has modified, an RFC 3339 time")
-    check_time(modified)
-    withdrawn = advisory.get("withdrawn")
-    if withdrawn is not None:
-        if not isinstance(withdrawn, str):
-            raise ValueError("advisory.withdrawn: is an RFC 3339 time where given")
-        check_time(withdrawn)
-    affected: Any = advisory.get("affected", [])
-    if affected is not None and not (isinstance(affected, list) and all(isinstance(entry, dict) for entry in affected)):  # pyright: ignore[reportUnknownVariableType]  # JSON of unknown shape
-        raise ValueError("advisory.affected: is a list of objects where given")
-    aliases: Any = advisory.get("aliases", [])
-    if aliases is not None and not (isinstance(aliases, list) and all(isinstance(alias, str) for alias in aliases)):  # pyright: ignore[reportUnknownVariableType]  # JSON of unknown shape
-        raise ValueError("advisory.aliases: is a list of strings where given")
+    if not isinstance(identifier, str) or not _ADVISORY_ID.fullmatch(identifier):
+        raise BadField("advisory.id", "an OSV record has an id: 1 to 1024 characters, no control characters")
+    for field in ("modified", "withdrawn"):
+        text = advisory.get(field)
+        if text is None and field == "withdrawn":
+            continue
+        if not isinstance(text, str):
+            raise BadField(f"advisory.{field}", "an OSV record has modified, and withdrawn where it is: RFC 3339 times")
+        check_time(text, f"advisory.{field}")
+    if not _is_list_of(advisory.get("affected"), dict):
+        raise BadField("advisory.affected", "is a list of objects where given")
+    if not _is_list_of(advisory.get("aliases"), str):
+        raise BadField("advisory.aliases", "is a list of strings where given")
+
+
+def _is_list_of(value: Any, kind: type) -> bool:
+    return value is None or (isinstance(value, list) and all(isinstance(e, kind) for e in cast(list[Any], value)))
 
 
 class EvidenceTarget(Data):
@@ -145,13 +170,7 @@ class SubjectTarget(Data):
     @field_validator("subject")
     @classmethod
     def _subject(cls, text: str) -> str:
-        from tether_schemas.subjects import BadSubject, parse_subject
-
-        try:
-            parse_subject(text)
-        except BadSubject as error:
-            raise ValueError(str(error)) from None
-        return text
+        return check_subject(text)
 
 
 class AssertionTarget(Data):
@@ -166,8 +185,51 @@ class AdvisoryTarget(Data):
     advisory: EventId
 
 
-DeletionTarget = EvidenceTarget | SessionTarget | SourceTarget | SubjectTarget
-DecisionTarget = EvidenceTarget | SourceTarget | AssertionTarget | AdvisoryTarget
+_DECIDABLE = ("evidence", "assertion", "advisory", "source")
+
+
+def _form_of_deletion(target: Any) -> str | None:
+    if "session_id" in _keys(target):
+        return "as:session"
+    return next((f"as:{form}" for form in ("evidence", "subject", "source") if form in _keys(target)), None)
+
+
+def _form_of_decision(target: Any) -> str | None:
+    return next((f"as:{form}" for form in _DECIDABLE if form in _keys(target)), None)
+
+
+def _keys(target: Any) -> Iterable[str]:
+    return (
+        cast(dict[str, Any], target)
+        if isinstance(target, dict)
+        else target.__dict__
+        if isinstance(target, Data)
+        else ()
+    )
+
+
+DeletionTarget = Annotated[
+    Annotated[EvidenceTarget, Tag("as:evidence")]
+    | Annotated[SessionTarget, Tag("as:session")]
+    | Annotated[SourceTarget, Tag("as:source")]
+    | Annotated[SubjectTarget, Tag("as:subject")],
+    Discriminator(
+        _form_of_deletion,
+        custom_error_type="target",
+        custom_error_message="is one of {evidence: {source, id}}, {source}, {source, session_id}, {subject}",
+    ),
+]
+DecisionTarget = Annotated[
+    Annotated[EvidenceTarget, Tag("as:evidence")]
+    | Annotated[SourceTarget, Tag("as:source")]
+    | Annotated[AssertionTarget, Tag("as:assertion")]
+    | Annotated[AdvisoryTarget, Tag("as:advisory")],
+    Discriminator(
+        _form_of_decision,
+        custom_error_type="target",
+        custom_error_message="is one of {evidence: {source, id}}, {source}, {assertion}, {advisory}",
+    ),
+]
 
 
 class DeletionData(Data):
@@ -198,25 +260,25 @@ class DecisionData(Data):
     def _checked(self) -> "DecisionData":
         if self.action == "policy":
             if (self.policy is None) == (self.rules is None):
-                raise ValueError("policy: a policy decision gives either policy or rules")
+                raise BadField("policy", "a policy decision gives either policy or rules")
             if self.target is not None:
-                raise ValueError("target: a policy decision has no target")
+                raise BadField("target", "a policy decision has no target")
         elif self.action in ("invalidate", "restore"):
             if self.target is None:
-                raise ValueError("target: say what is decided on: evidence, source, assertion or advisory")
+                raise BadField("target", "say what is decided on: evidence, source, assertion or advisory")
             if self.reason is None:
-                raise ValueError("reason: say why")
+                raise BadField("reason", "say why")
             if self.policy is not None or self.rules is not None:
-                raise ValueError("policy: goes with the action policy only")
+                raise BadField("policy", "goes with the action policy only")
         else:
-            raise ValueError(f"action: {self.action} is reserved and does nothing yet; use invalidate or restore")
+            raise BadField("action", f"{self.action} is reserved and does nothing yet; use invalidate or restore")
         return self
 
 
 class Envelope(BaseModel):
     """The CloudEvents attributes; extension attributes (such as `traceparent`) are kept as they came."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
 
     specversion: Literal["1.0"]
     id: EventId
@@ -227,10 +289,15 @@ class Envelope(BaseModel):
     datacontenttype: Literal["application/json"] | None = None
     dataschema: str | None = None
 
-    @field_validator("time")
-    @classmethod
-    def _time(cls, text: str) -> str:
-        return check_time(text)
+    @model_validator(mode="after")
+    def _attributes(self) -> "Envelope":
+        check_time(self.time, "time")
+        for name, value in (self.__pydantic_extra__ or {}).items():
+            if not _EXTENSION_NAME.fullmatch(name):
+                raise BadField(name, "is no field of this event; check its spelling (extensions are named a-z0-9)")
+            if not isinstance(value, str | int | None):
+                raise BadField(name, "an extension attribute is a string, a boolean or an integer")
+        return self
 
 
 class TranscriptEvent(Envelope):

@@ -1,14 +1,17 @@
 """References: what an assertion or a link may name as its premise or dependent."""
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 import orjson
 from pydantic import BaseModel, ConfigDict
 
+from tether_schemas.fields import EventId
 from tether_schemas.subjects import BadSubject, parse_subject
 
 ASSERTION_ID = re.compile(r"as_[0-9a-f]{32}")
+CACHE_ENTRIES_MAX = 65_536
 
 RefKind = Literal["object", "assertion", "evidence"]
 Grade = Literal["stated", "possible"]
@@ -19,12 +22,12 @@ class EvidenceRef(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    source: str
-    id: str
+    source: EventId
+    id: EventId
 
 
 class Ref(BaseModel):
-    """A resolved reference: an object (`text` is a subject), an assertion (its id) or evidence (its id, with `source`)."""
+    """A resolved reference: an object (`text` is a subject), an assertion (its id) or evidence (id, with `source`)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,15 +48,18 @@ class Ref(BaseModel):
 def parse_ref(value: "str | EvidenceRef") -> Ref:
     """The reference that a caller wrote. Raises BadSubject with the reason when it names nothing that can be a premise.
 
-    A subject of a versioned scheme must carry its exact version; an entity (a key, a person) has none and is named whole.
+    A subject of a versioned scheme must carry its exact version; an entity (a key, a person) is named whole.
     """
-    if isinstance(value, EvidenceRef):
-        return Ref(kind="evidence", text=value.id, source=value.source)
+    return _parse_text(value) if isinstance(value, str) else Ref(kind="evidence", text=value.id, source=value.source)
+
+
+@lru_cache(maxsize=CACHE_ENTRIES_MAX)
+def _parse_text(value: str) -> Ref:
     if ASSERTION_ID.fullmatch(value):
         return Ref(kind="assertion", text=value)
     subject = parse_subject(value)
     if subject.version is None and subject.scheme in ("pkg", "item"):
-        raise BadSubject(f"{value!r} names no version; a premise is one exact version, such as {subject.text}@1.0")
+        raise BadSubject(value, "names no version; a premise is one exact version, such as item:grouse@2")
     return Ref(kind="object", text=subject.text)
 
 

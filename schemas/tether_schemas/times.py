@@ -2,44 +2,59 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+CACHE_ENTRIES_MAX = 8_192
 
 _RFC3339 = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,12}))?(?:([Zz])|([+-])(\d\d):(\d\d))", re.ASCII
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_US_MIN = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_US_MAX = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
 class BadTime(ValueError):
     """The text is no RFC 3339 time with an offset."""
 
 
+@lru_cache(maxsize=CACHE_ENTRIES_MAX)
 def time_us(text: str) -> int:
-    """Microseconds since 1970-01-01T00:00:00Z of an RFC 3339 time; finer digits are cut off. Raises BadTime."""
+    """Microseconds since 1970-01-01T00:00:00Z of an RFC 3339 time; finer digits are cut off. Raises BadTime.
+
+    A leap second counts as the second before, since Python's datetime has none.
+    """
     match = _RFC3339.fullmatch(text)
     if match is None:
-        if re.fullmatch(r"[\d\-T :.]+", text):
-            raise BadTime(f"{text!r} has no offset; write Z or +hh:mm")
-        raise BadTime(f"{text!r} is no RFC 3339 time such as 2026-01-31T12:00:00Z")
+        if re.fullmatch(r"\d{4}-\d\d-\d\d[Tt ][\d:.]+", text, re.ASCII):
+            raise BadTime(f"{text[:80]!r} has no offset; write Z or +hh:mm")
+        raise BadTime(f"{text[:80]!r} is no RFC 3339 time such as 2026-01-31T12:00:00Z")
     year, month, day, hour, minute, second, fraction, _, sign, offset_hour, offset_minute = match.groups()
     try:
-        # A leap second counts as the second before: Python's datetime has none.
         moment = datetime(int(year), int(month), int(day), int(hour), int(minute), min(int(second), 59), tzinfo=UTC)
         if int(second) > 60 or (sign and (int(offset_hour) > 23 or int(offset_minute) > 59)):
             raise ValueError
     except ValueError:
         raise BadTime(f"{text!r} is no time that exists") from None
     whole = (moment - _EPOCH) // _MICROSECOND
+    if fraction:
+        whole += int((fraction + "000000")[:6])
     if sign:
         shift = (int(offset_hour) * 60 + int(offset_minute)) * 60_000_000
         whole += shift if sign == "-" else -shift
-    return whole + (int((fraction + "000000")[:6]) if fraction else 0)
+        if not _US_MIN <= whole <= _US_MAX:
+            raise BadTime(f"{text!r} lies outside the years 1 to 9999 of UTC")
+    return whole
 
 
 def time_text(moment: datetime) -> str:
-    """RFC 3339 text of an aware datetime, its offset kept. Raises BadTime when it is naive."""
-    if moment.tzinfo is None or moment.utcoffset() is None:
+    """RFC 3339 text of an aware datetime, its offset kept. Raises BadTime when it has none, or one with odd seconds."""
+    offset = moment.utcoffset()
+    if offset is None:
         raise BadTime("a datetime without a time zone; use datetime.now(UTC)")
+    if offset % timedelta(minutes=1):
+        raise BadTime(f"the offset {offset} is no whole number of minutes, which RFC 3339 cannot write; convert to UTC")
     return moment.isoformat().replace("+00:00", "Z")
 
 

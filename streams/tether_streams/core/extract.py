@@ -1,0 +1,198 @@
+"""Extraction: one event to its facts. Pure and stateless: the same event under the same rules gives the same record.
+
+The evidence is always recorded, whatever else fails; what fails is returned as faults, which are dead letters.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+from tether_schemas.builtin import MemoryLink, MemoryWrite
+from tether_schemas.events import (
+    AdvisoryEvent,
+    DecisionEvent,
+    DeletionEvent,
+    Envelope,
+    Revocation,
+    SubjectTarget,
+    ToolResultEvent,
+    TranscriptEvent,
+)
+from tether_schemas.facts import (
+    AdvisoryIssued,
+    Decided,
+    EvidenceDeleted,
+    EvidenceRecorded,
+    Fact,
+    FactRecord,
+    PolicyDeclared,
+)
+from tether_schemas.subjects import parse_subject
+from tether_schemas.times import time_us
+from tether_schemas.topics import KIND_OF_TYPE
+
+from tether_streams.core.build import trusted
+from tether_streams.core.claims import Claims
+from tether_streams.core.rules import RuleSet
+
+EXTRACTOR = "1"
+
+
+class RawPlace(NamedTuple):
+    """Where an event stands in the log, and the hash of its content."""
+
+    recorded_us: int
+    topic: str
+    partition: int
+    offset: int
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something of an event that could not become a fact. `rule` names the rule that failed, if one did."""
+
+    reason: str
+    rule: str | None = None
+
+
+def extract(event: Envelope, place: RawPlace, rules: RuleSet | None = None) -> tuple[FactRecord, tuple[Fault, ...]]:
+    """The facts of one event, EvidenceRecorded first, and what failed. Never raises on an event that decodes."""
+    faults: list[Fault] = []
+    facts = (_evidence(event), *_facts(event, rules, faults))
+    event_type = cast(Any, event).type
+    record = trusted(
+        FactRecord,
+        {
+            "v": 1,
+            "namespace": event.namespace,
+            "source": event.source,
+            "id": event.id,
+            "event_type": event_type,
+            "time": event.time,
+            "time_us": time_us(event.time),
+            "recorded_us": place.recorded_us,
+            "topic": place.topic,
+            "partition": place.partition,
+            "offset": place.offset,
+            "content_hash": place.content_hash,
+            "extractor": EXTRACTOR,
+            "rules": None if rules is None else rules.version,
+            "facts": facts,
+        },
+    )
+    return record, tuple(faults)
+
+
+def _evidence(event: Envelope) -> EvidenceRecorded:
+    data: dict[str, Any] = cast(Any, event).data.__dict__
+    return trusted(
+        EvidenceRecorded,
+        {
+            "type": "EvidenceRecorded",
+            "kind": KIND_OF_TYPE[cast(Any, event).type],
+            "session_id": data.get("session_id"),
+            "seq": data.get("seq"),
+            "role": data.get("role"),
+            "tool": data.get("tool"),
+            "call_id": data.get("call_id"),
+            "is_error": data.get("is_error"),
+        },
+    )
+
+
+def _facts(event: Envelope, rules: RuleSet | None, faults: list[Fault]) -> "list[Fact] | tuple[Fact, ...]":
+    match event:
+        case ToolResultEvent():
+            return () if event.data.is_error else _of_tool_result(event, rules, faults)
+        case TranscriptEvent():
+            return ()
+        case AdvisoryEvent():
+            return (_of_advisory(event),)
+        case DeletionEvent():
+            return (_of_deletion(event),)
+        case DecisionEvent():
+            return (_of_decision(event),)
+        case _:
+            raise AssertionError(f"no extraction for {type(event).__name__}")
+
+
+def _of_tool_result(event: ToolResultEvent, rules: RuleSet | None, faults: list[Fault]) -> list[Fact]:
+    claims = Claims(event)
+    try:
+        match event.data.built_in:
+            case MemoryWrite() as write:
+                claims.write(write, event.source)
+            case MemoryLink() as link:
+                claims.link(link)
+            case None:
+                if rules is not None:
+                    _by_rules(event, rules, claims, faults)
+    except ValueError as error:
+        faults.append(Fault(str(error)))
+    return list(claims.facts)
+
+
+def _by_rules(event: ToolResultEvent, rules: RuleSet, claims: Claims, faults: list[Fault]) -> None:
+    issuer = f"{event.source}/{event.data.tool}"
+    for found in rules.apply(event):
+        match found.made:
+            case MemoryWrite() as write:
+                claims.write(write, issuer)
+            case MemoryLink() as link:
+                claims.link(link)
+            case reason:
+                faults.append(Fault(reason, found.rule))
+
+
+def _of_advisory(event: AdvisoryEvent) -> AdvisoryIssued:
+    advisory = event.data.advisory
+    if event.data.format == "revocation":
+        revoked = Revocation.model_validate(advisory)
+        subjects = {parse_subject(text).text: None for text in revoked.all_subjects}
+        return AdvisoryIssued(
+            advisory_id=revoked.id,
+            format="revocation",
+            modified=revoked.modified,
+            withdrawn=revoked.withdrawn,
+            summary=revoked.reason,
+            subjects=tuple(subjects),
+        )
+    summary = advisory.get("summary")
+    return AdvisoryIssued(
+        advisory_id=advisory["id"],
+        format="osv",
+        modified=advisory["modified"],
+        withdrawn=advisory.get("withdrawn"),
+        aliases=tuple(advisory.get("aliases") or ()),
+        summary=summary if isinstance(summary, str) else None,
+        affected=tuple(_affected(entry) for entry in advisory.get("affected") or ()),
+    )
+
+
+def _affected(entry: dict[str, Any]) -> dict[str, Any]:
+    """Of one entry of an OSV record's `affected`, what says which versions are covered."""
+    kept = {name: entry[name] for name in ("package", "ranges", "versions") if name in entry}
+    specific: Any = entry.get("ecosystem_specific")
+    if isinstance(specific, dict) and "custom_ranges" in specific:
+        kept["ecosystem_specific"] = {"custom_ranges": specific["custom_ranges"]}
+    return kept
+
+
+def _of_deletion(event: DeletionEvent) -> EvidenceDeleted:
+    data = event.data
+    target = data.target
+    if isinstance(target, SubjectTarget):
+        target = SubjectTarget(subject=parse_subject(target.subject).text)
+    if "until" not in data.model_fields_set:
+        until_us: int | None = time_us(event.time)
+    else:
+        until_us = None if data.until is None else time_us(data.until)
+    return EvidenceDeleted(target=target, until_us=until_us, reason=data.reason, requested_by=data.requested_by)
+
+
+def _of_decision(event: DecisionEvent) -> Decided | PolicyDeclared:
+    data = event.data
+    if data.action == "invalidate" or data.action == "restore":
+        assert data.target is not None and data.reason is not None  # checked by DecisionData
+        return Decided(action=data.action, target=data.target, reason=data.reason, decided_by=data.decided_by)
+    return PolicyDeclared(policy=data.policy, rules=data.rules, decided_by=data.decided_by)
