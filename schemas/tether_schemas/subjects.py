@@ -141,7 +141,7 @@ def _canonical(text: str) -> tuple[str, str | None, str, str | None]:
     try:
         purl = PackageURL.from_string(f"pkg:{borrowed}/{rest}")
         written = purl.to_string()
-    except ValueError as error:
+    except (ValueError, TypeError) as error:  # TypeError: packageurl's, for a segment of escaped slashes alone
         raise BadSubject(text, f"is not a package URL ({error})") from None
     if purl.version is None and _names_version(kind, rest):
         raise BadSubject(text, "has no version after the @")

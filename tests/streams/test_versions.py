@@ -132,6 +132,7 @@ def test_versions_stand_in_order(ecosystem: str, ascending: list[str]) -> None:
         ("PyPI", "v1.0", "1.0.0"),
         ("Maven", "1.0.RELEASE", "1.0"),
         ("Maven", "1.0.Final", "1"),
+        ("Maven", "1.0.CR1", "1.0-rc-1"),
         ("Debian", "0:1.0", "1.0-0"),
     ],
 )

@@ -6,9 +6,10 @@ Each order first checks that a version has a form that the ecosystem defines: th
 - Go, npm, crates.io, SemVer: Semantic Versioning 2.0, section 11. A leading `v` means nothing; build metadata
   (`+incompatible`) has no rank. The key is our own few lines: univers coerces `1.2` and ranks builds apart.
 - PyPI: PEP 440, by `packaging`. Older spellings (`2004d`) have no order.
-- Maven, RubyGems, NuGet, Debian (and Ubuntu), Alpine: by `univers`, within the forms it orders rightly. Maven's
-  `release` is read as its synonym `ga`; a `ga`, `final` or `release` that is not last is refused (univers ranks it
-  above nothing). Alpine's `_git`, `_svn` and `~hash` are refused, as univers does not know them.
+- Maven, RubyGems, NuGet, Debian (and Ubuntu), Alpine: by `univers`, within the forms it orders rightly. Alpine's
+  `_git`, `_svn` and `~hash` are refused, as univers does not know them. For Maven, `release` is read as its synonym
+  `ga` and `.qualifier` as `-qualifier`, as Maven's POM reference has them (else univers' order is circular); a `ga`,
+  `final` or `release` that is not last is refused (univers ranks it above nothing).
 - Packagist: three plain numbers. For suffixes, and numbers of another count, univers is wrong in a third of the
   recorded lines.
 
@@ -28,6 +29,7 @@ from typing import Any, Protocol, cast
 from packaging.version import InvalidVersion, Version
 
 PARSED_VERSIONS_MAX = 65_536
+VERSION_CHARS_MAX = 256
 
 
 class UnknownOrder(ValueError):
@@ -67,9 +69,11 @@ def _parsed(ecosystem: str, version: str) -> _Ordered:
     order = _ORDERS.get(ecosystem.partition(":")[0])
     if order is None:
         raise UnknownOrder(ecosystem, version, "no order is known for this ecosystem")
+    if len(version) > VERSION_CHARS_MAX:
+        raise UnknownOrder(ecosystem, version, f"longer than {VERSION_CHARS_MAX} characters")
     try:
         return order(version)
-    except ValueError as error:  # univers' InvalidVersion too; and numbers too long to convert
+    except ValueError as error:  # univers' InvalidVersion is one too
         raise UnknownOrder(ecosystem, version, str(error)[:200]) from None
 
 
@@ -108,14 +112,15 @@ def _three_numbers(version: str) -> _Ordered:
     return tuple(int(part) for part in match.groups())
 
 
-_MAVEN_RELEASE = re.compile(r"(?<![a-z])(?:release)(?![a-z])", re.IGNORECASE)
+_MAVEN_RELEASE = re.compile(r"(?<![a-z])release(?![a-z])", re.IGNORECASE)
 _MAVEN_INNER_RELEASE = re.compile(r"(?<![a-z])(?:ga|final|release)(?![a-z]).", re.IGNORECASE)
+_MAVEN_DOTTED_QUALIFIER = re.compile(r"\.(?=[A-Za-z])")
 
 
 def _maven(version: str) -> _Ordered:
     if _MAVEN_INNER_RELEASE.search(version):
         raise ValueError("a ga, final or release before the end is not ordered here")
-    return _univers("MavenVersion", r"[0-9A-Za-z][0-9A-Za-z._+-]*")(_MAVEN_RELEASE.sub("ga", version))
+    return _MAVEN(_MAVEN_DOTTED_QUALIFIER.sub("-", _MAVEN_RELEASE.sub("ga", version)))
 
 
 def _univers(name: str, form: str) -> Callable[[str], _Ordered]:
@@ -132,6 +137,7 @@ def _univers(name: str, form: str) -> Callable[[str], _Ordered]:
     return parse
 
 
+_MAVEN = _univers("MavenVersion", r"[0-9A-Za-z][0-9A-Za-z._+-]*")
 _DEBIAN = _univers("DebianVersion", r"(?:[0-9]+:)?[0-9][0-9A-Za-z.+~:-]*")
 
 _ORDERS: dict[str, Callable[[str], _Ordered]] = {
