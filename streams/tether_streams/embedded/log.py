@@ -1,13 +1,13 @@
 """The log of a data directory: ports.Log on one SQLite file."""
 
 import sqlite3
-import threading
 from collections.abc import Callable, Sequence
 from typing import Self
 
-from tether_schemas.errors import BadRequest, TetherError
+from tether_schemas.errors import BadRequest
 
 from tether_streams.embedded.database import Database, Options, Synchronous
+from tether_streams.embedded.group import GroupCommit
 from tether_streams.embedded.letters import SqliteLetters
 from tether_streams.ports import READ_BYTES_MAX, Appended, NewRecord, Stored, identity_class
 
@@ -26,13 +26,13 @@ WITH asked (class, namespace, source, id) AS (VALUES {rows})
 SELECT r.class, r.namespace, r.source, r.id, r.offset, r.recorded_us, r.content_hash
 FROM asked CROSS JOIN records AS r USING (class, namespace, source, id)
 """
+# Rows come in the order of `wanted`, since SQLite never reorders a CROSS JOIN; sorting again would hold all payloads.
 _READ = """
 SELECT
     r.topic, r.partition, r.offset, r.recorded_us, r.namespace, r.source, r.id, r.content_hash, r.envelope, p.bytes
 FROM ({offsets} ORDER BY offset LIMIT ?) AS wanted
 CROSS JOIN records AS r USING (offset)
 LEFT JOIN payloads AS p USING (offset)
-ORDER BY wanted.offset
 """
 _OFFSETS = "SELECT offset FROM records WHERE topic = ? AND offset > ?"
 _END = "SELECT coalesce(max(offset), 0) FROM records WHERE topic = ?"
@@ -44,21 +44,6 @@ WHERE offset = (SELECT offset FROM records WHERE class = ? AND namespace = ? AND
 _Identity = tuple[str, str, str, str]
 
 
-class _Ticket:
-    """One caller's batch on its way into a commit: it has `answers` or an `error` once it is settled."""
-
-    __slots__ = ("answers", "error", "records")
-
-    def __init__(self, records: Sequence[NewRecord]) -> None:
-        self.records = records
-        self.answers: list[Appended] | None = None
-        self.error: Exception | None = None
-
-    @property
-    def settled(self) -> bool:
-        return self.answers is not None or self.error is not None
-
-
 class SqliteLog:
     """ports.Log on `log.sqlite`. SQLite's one writer at a time assigns offsets inside the commit; write-ahead logging
     lets readers and the writer be. Appends of several threads that wait at the same time share one commit."""
@@ -66,10 +51,7 @@ class SqliteLog:
     def __init__(self, database: Database, clock_us: Callable[[], int]) -> None:
         self._database = database
         self._clock_us = clock_us
-        self._commit_lock = threading.Lock()
-        self._waiting_lock = threading.Lock()
-        # Invariant: at most one ticket per thread, since each waits for its own.
-        self._waiting: list[_Ticket] = []
+        self._group = GroupCommit(self._transact, GROUP_RECORDS_MAX)
         self.letters = SqliteLetters(database, clock_us)
 
     @classmethod
@@ -92,22 +74,10 @@ class SqliteLog:
     def append(self, records: Sequence[NewRecord]) -> list[Appended]:
         if not records:
             return []
-        ticket = _Ticket(records)
-        with self._waiting_lock:
-            self._waiting.append(ticket)
         try:
-            with self._commit_lock:
-                while not ticket.settled:
-                    self._commit(self._take(ticket))
-        except BaseException:
-            with self._waiting_lock:
-                if ticket in self._waiting:
-                    self._waiting.remove(ticket)
-            raise
-        if ticket.error is not None:
-            raise ticket.error
-        assert ticket.answers is not None
-        return ticket.answers
+            return self._group.submit(records)
+        except (UnicodeEncodeError, sqlite3.DataError) as error:
+            raise BadRequest("records", f"cannot be stored: {error}") from error
 
     def read(self, topics: Sequence[str], after: int, limit: int) -> list[Stored]:
         names = sorted(set(topics))
@@ -144,35 +114,9 @@ class SqliteLog:
     def close(self) -> None:
         self._database.close()
 
-    def _take(self, own: _Ticket) -> list[_Ticket]:
-        """The tickets of the next commit, first come first served: at least one, and no more records than the limit."""
-        with self._waiting_lock:
-            if own not in self._waiting:  # an earlier leader took it and was interrupted
-                return [own]
-            group = [self._waiting.pop(0)]
-            size = len(group[0].records)
-            while self._waiting and size + len(self._waiting[0].records) <= GROUP_RECORDS_MAX:
-                group.append(self._waiting.pop(0))
-                size += len(group[-1].records)
-            return group
-
-    def _commit(self, group: list[_Ticket]) -> None:
-        """Settle every ticket of the group by one transaction."""
-        try:
-            with self._database.write() as writer:
-                answers = [_insert(writer, ticket.records, self._clock_us()) for ticket in group]
-        except TetherError as error:
-            for ticket in group:
-                ticket.error = error
-        except Exception as error:
-            if len(group) == 1:
-                group[0].error = _refused(error)
-                return
-            for ticket in group:  # one of them holds what cannot be stored: it alone fails
-                self._commit([ticket])
-        else:
-            for ticket, answer in zip(group, answers, strict=True):
-                ticket.answers = answer
+    def _transact(self, batches: list[Sequence[NewRecord]]) -> list[list[Appended]]:
+        with self._database.write() as writer:
+            return [_insert(writer, batch, self._clock_us()) for batch in batches]
 
 
 def _insert(writer: sqlite3.Connection, records: Sequence[NewRecord], now_us: int) -> list[Appended]:
@@ -223,8 +167,3 @@ def _look_up(writer: sqlite3.Connection, identities: list[_Identity]) -> dict[_I
             offset, recorded_us, content_hash = place
             found[kind, namespace, source, id] = (offset, recorded_us, content_hash)
     return found
-
-
-def _refused(error: Exception) -> Exception:
-    """BadRequest for what SQLite cannot hold (no UTF-8, too big); another error as it is."""
-    return BadRequest("records", str(error)) if isinstance(error, UnicodeEncodeError | sqlite3.DataError) else error
