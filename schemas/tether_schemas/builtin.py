@@ -1,8 +1,9 @@
 """Arguments of the built-in tools `memory.write` and `memory.link` (design, part 3; the producers' contract)."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, TypeAdapter, model_validator
 
 from tether_schemas.fields import NAME_CHARS_MAX, BadField, Name, Time, check_time
 from tether_schemas.policy import DEFAULT, Authority, Mode
@@ -20,6 +21,18 @@ Refs = Annotated[tuple[AnyRef, ...], Strict(False)]
 Names = Annotated[tuple[Name, ...], Strict(False)]
 
 _OPTIONAL_TIMES = ("valid_from", "valid_to", "observed_at", "expires_at", "review_at")
+
+
+_VERDICTS = frozenset(name for name, policy in DEFAULT.predicates.items() if policy.verdict)
+
+
+def _check_refs(refs: tuple[AnyRef, ...], field: str) -> None:
+    try:
+        for ref in refs:
+            parse_ref(ref)
+    except BadSubject:
+        for index, ref in enumerate(refs):
+            _check_ref(ref, f"{field}.{index}")
 
 
 def _check_ref(ref: AnyRef, field: str) -> None:
@@ -61,15 +74,14 @@ class MemoryWrite(BaseModel):
             raise BadField("value", "null is no claim; to take a statement back, use forget or invalidate")
         written = self.__dict__
         for field in _OPTIONAL_TIMES:
-            if (text := written[field]) is not None:
-                check_time(text, field)
-        for index, ref in enumerate(self.derived_from):
-            _check_ref(ref, f"derived_from.{index}")
+            if written[field] is not None:
+                check_time(written[field], field)
+        _check_refs(self.derived_from, "derived_from")
         try:
             subject = parse_subject(self.subject)
         except BadSubject as error:
             raise BadField("subject", str(error)) from None
-        if DEFAULT.predicate(self.predicate).verdict:
+        if self.predicate in _VERDICTS:
             self._verdict(subject.version is None and subject.scheme in ("pkg", "item"))
         return self
 
@@ -112,8 +124,7 @@ class MemoryLink(BaseModel):
         _check_ref(self.dependent, "dependent")
         if self.premise is not None:
             _check_ref(self.premise, "premise")
-        for index, ref in enumerate(self.premises or ()):
-            _check_ref(ref, f"premises.{index}")
+        _check_refs(self.premises or (), "premises")
         return self
 
     @property
@@ -123,4 +134,14 @@ class MemoryLink(BaseModel):
 
 
 BuiltIn = MemoryWrite | MemoryLink
-BUILT_IN: dict[str, type[MemoryWrite] | type[MemoryLink]] = {MEMORY_WRITE: MemoryWrite, MEMORY_LINK: MemoryLink}
+
+_READERS: dict[str, Callable[[Any], BuiltIn]] = {
+    MEMORY_WRITE: TypeAdapter(MemoryWrite).validator.validate_python,
+    MEMORY_LINK: TypeAdapter(MemoryLink).validator.validate_python,
+}
+
+
+def read_arguments(tool: str, arguments: dict[str, Any]) -> BuiltIn | None:
+    """The arguments of a built-in tool as a model; None for another tool. Raises ValidationError."""
+    reader = _READERS.get(tool)
+    return None if reader is None else reader(arguments)

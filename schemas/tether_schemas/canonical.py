@@ -5,10 +5,10 @@ for comparing and for ids only; values are stored as they came.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from math import isfinite
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import orjson
 
@@ -20,7 +20,13 @@ ID_HEX_DIGITS = 32
 # Within these bounds a float that is no whole number is written alike by ECMAScript and by orjson: plain digits.
 _PLAIN_FLOAT_MIN = 1e-4
 _PLAIN_FLOAT_MAX = 1e15
+_EXACT_FLOAT_MAX = 2**53
 _BMP_LAST = "\uffff"
+_NOT_PLAIN = 1 << 48  # above any number of names that fits in memory
+
+
+# The same as `type`, whose answer for a value of any type is typed in part only.
+_type_of: Callable[[object], type[object]] = type
 
 
 class NotJson(ValueError):
@@ -36,52 +42,67 @@ class _Refused(Exception):
     """Something cannot be kept exactly; where and why is looked for only then."""
 
 
-def check_json(value: Any, path: str = "") -> bool:
-    """Check that `value` can be kept exactly; return whether orjson's sorted form is already canonical.
+class Survey(NamedTuple):
+    """What a walk over a JSON value found: is orjson's sorted form already canonical, and how many names has it."""
 
-    Raises NotJson naming the place: NaN or infinity, an integer beyond 64 bits, a lone surrogate, a key that is no
-    string, nesting deeper than DEPTH_MAX, or a type that JSON does not have.
+    plain: bool
+    names: int
+
+
+def check_json(value: Any, path: str = "") -> Survey:
+    """Check that `value` can be kept exactly, and look it over. Raises NotJson, whose path begins with `path`.
+
+    Refused are NaN and infinity, an integer beyond 64 bits, a lone surrogate, a key that is no string, nesting deeper
+    than DEPTH_MAX, and types that JSON does not have.
     """
     try:
-        return _is_plain(value, 0)
+        found = _walk(value, 0)
     except (_Refused, UnicodeEncodeError):
         _explain(value, path, 0)
         raise AssertionError("refused without a reason") from None
+    return Survey(found < _NOT_PLAIN, found % _NOT_PLAIN)
 
 
-def _is_plain(value: object, depth: int) -> bool:  # noqa: C901  # the hottest walk: one call per value, no more
-    """The walk of check_json, without paths. Containers look at their strings themselves, which saves calls."""
-    kind = type(value)
+def _walk(value: Any, depth: int) -> int:  # noqa: C901  # the hottest walk: one call per container, no more
+    """The number of names in `value`, plus _NOT_PLAIN for each thing that orjson does not write canonically."""
+    kind = _type_of(value)
+    found = 0
     if kind is dict:
-        if depth >= DEPTH_MAX:
-            raise _Refused
-        plain = True
-        for key, inner in cast(dict[Any, Any], value).items():
+        found = len(value)
+        for key in value:
             if type(key) is not str:
                 raise _Refused
             if not key.isascii():
                 key.encode()
                 # JCS sorts keys by UTF-16 code units, orjson by code points: they differ beyond the BMP only.
-                plain = plain and max(key) <= _BMP_LAST
-            if type(inner) is not str:
-                if inner is not None and not _is_plain(inner, depth + 1):
-                    plain = False
-            elif not inner.isascii():
+                if max(key) > _BMP_LAST:
+                    found += _NOT_PLAIN
+        inside = value.values()
+    elif kind is list or kind is tuple:
+        inside = value
+    else:
+        return 0 if kind is float and _is_written_alike(value) else _scalar(value)
+    if depth >= DEPTH_MAX:
+        raise _Refused
+    for inner in inside:
+        kind = _type_of(inner)
+        if kind is str:
+            if not inner.isascii():
                 inner.encode()
-        return plain
-    if kind is bool or value is None:
-        return True
-    if kind is list or kind is tuple:
-        if depth >= DEPTH_MAX:
-            raise _Refused
-        # A list, so that the walk does not stop at the first that is not plain.
-        return all([_is_plain(inner, depth + 1) for inner in cast(Sequence[Any], value)])
+        elif kind is not bool and inner is not None:
+            found += _walk(inner, depth + 1)
+    return found
+
+
+def _is_written_alike(value: float) -> bool:
+    """Whether orjson writes this number as ECMAScript does; it does not for whole, very small and very large ones."""
+    return _PLAIN_FLOAT_MIN <= abs(value) < _PLAIN_FLOAT_MAX and not value.is_integer()
+
+
+def _scalar(value: object) -> int:
     if _scalar_fault(value) is not None:
         raise _Refused
-    # Whole numbers, and very small or large ones, are written otherwise by ECMAScript than by orjson.
-    return not isinstance(value, float) or (
-        _PLAIN_FLOAT_MIN <= abs(value) < _PLAIN_FLOAT_MAX and not value.is_integer()
-    )
+    return _NOT_PLAIN if isinstance(value, float) and not _is_written_alike(value) else 0
 
 
 def _explain(value: object, path: str, depth: int) -> None:
@@ -128,14 +149,28 @@ def _short(path: str) -> str:
 
 def canonical_json(value: Any) -> bytes:
     """The canonical JSON of `value`, UTF-8. Raises NotJson where check_json does."""
-    return canonical_of_checked(value, check_json(value))
+    return canonical_of_checked(value, check_json(value).plain)
 
 
 def canonical_of_checked(value: Any, plain: bool) -> bytes:
     """The canonical JSON of a value that check_json let pass, with what it answered."""
-    if plain:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    return _canonical_text(value).encode("utf-8")
+    if not plain:
+        value = _with_whole_numbers(value)
+        if not check_json(value).plain:
+            return _canonical_text(value).encode("utf-8")
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def _with_whole_numbers(value: Any) -> Any:
+    """`value` with floats that are whole numbers, the most frequent reason not to be plain, as integers."""
+    kind = _type_of(value)
+    if kind is float:
+        return int(value) if value.is_integer() and abs(value) <= _EXACT_FLOAT_MAX else value
+    if kind is dict:
+        return {key: _with_whole_numbers(inner) for key, inner in value.items()}
+    if kind is list or kind is tuple:
+        return [_with_whole_numbers(inner) for inner in value]
+    return value
 
 
 def _canonical_text(value: Any) -> str:
@@ -179,6 +214,10 @@ def content_hash(value: Any) -> str:
     return hashlib.sha256(canonical_json(value)).hexdigest()
 
 
-def content_id(prefix: str, value: Any) -> str:
-    """A content-addressed id: `prefix_` and the first 32 hex digits of the SHA-256 of the canonical JSON."""
-    return f"{prefix}_{hashlib.sha256(canonical_json(value)).hexdigest()[:ID_HEX_DIGITS]}"
+def content_id(prefix: str, value: Any, plain: bool | None = None) -> str:
+    """A content-addressed id: `prefix_` and the first 32 hex digits of the SHA-256 of the canonical JSON.
+
+    `plain` is what check_json said, where the value was checked before.
+    """
+    written = canonical_json(value) if plain is None else canonical_of_checked(value, plain)
+    return f"{prefix}_{hashlib.sha256(written).hexdigest()[:ID_HEX_DIGITS]}"

@@ -8,14 +8,14 @@ fraction or an exponent are IEEE doubles, as everywhere in JSON; integers are ex
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple, cast, get_args
 
 import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from tether_schemas.canonical import NotJson, canonical_of_checked, check_json
+from tether_schemas.canonical import NotJson, Survey, canonical_of_checked, check_json
 from tether_schemas.errors import BadEvent, UnknownVersion
 from tether_schemas.events import Envelope, RawEvent, ToolResultEvent, public_fault
 from tether_schemas.facts import RECORD_VERSION, Fact, FactRecord
@@ -23,10 +23,9 @@ from tether_schemas.fields import first_fault, within
 from tether_schemas.refs import Ref
 from tether_schemas.topics import TOPIC_OF_TYPE
 
-_EVENT: TypeAdapter[Envelope] = TypeAdapter(RawEvent)
-_RECORD = TypeAdapter(FactRecord)
+_validate_event: Callable[[Any], Envelope] = TypeAdapter[Envelope](RawEvent).validator.validate_python
+_validate_record: Callable[[bytes], FactRecord] = TypeAdapter(FactRecord).validator.validate_json
 _SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
-_AFTER_QUOTE = (b'" ', b'"\n', b'"\r', b'"\t')
 
 RawInput = Envelope | dict[str, Any] | bytes | str
 
@@ -42,92 +41,88 @@ class Decoded(NamedTuple):
 def read_event(raw: RawInput, namespace: str | None = None, *, arguments: bool = True) -> Decoded:
     """Read and check one event in any form, in one walk. Raises BadEvent naming the field and the reason.
 
-    `arguments` says whether the arguments of the built-in tools are checked too, as `append` does; where anyone may
-    publish, extraction checks them, so that the evidence is recorded whatever they are.
+    `namespace` fills in where the event names none. `arguments` says whether the arguments of the built-in tools are
+    checked too, as `append` does; where anyone may publish, extraction checks them, so that the evidence is recorded
+    whatever they are.
     """
-    fields = event_dict(raw, namespace)
-    event, plain = _decode(fields, arguments)
-    return Decoded(event, fields, hashlib.sha256(canonical_of_checked(fields, plain)).hexdigest())
+    text, fields = _read(raw)
+    survey = _look_over(fields, text)
+    if namespace is not None and "namespace" not in fields:
+        fields = {**fields, "namespace": namespace}
+    event = _validate(fields, arguments)
+    return Decoded(event, fields, hashlib.sha256(canonical_of_checked(fields, survey.plain)).hexdigest())
 
 
 def decode_event(fields: dict[str, Any], *, arguments: bool = True) -> Envelope:
     """Validate one event. Raises BadEvent naming the field and the reason; `arguments` as in read_event."""
-    return _decode(fields, arguments)[0]
+    _look_over(fields, None)
+    return _validate(fields, arguments)
 
 
 def event_dict(raw: RawInput, namespace: str | None = None) -> dict[str, Any]:
-    """The event as a dict, whatever form it came in; `namespace` fills in where it names none. Raises BadEvent."""
-    if isinstance(raw, bytes | str):
-        parsed = _parse(raw)
-    elif isinstance(raw, BaseModel):
-        parsed = raw.model_dump(exclude_unset=True)
+    """The event as a dict, not yet validated; `namespace` fills in where it names none. Raises BadEvent."""
+    text, fields = _read(raw)
+    if text is not None:
+        _look_over(fields, text)
+    return {**fields, "namespace": namespace} if namespace is not None and "namespace" not in fields else fields
+
+
+def _read(raw: RawInput) -> tuple[bytes | None, dict[str, Any]]:
+    """The JSON text, where it came as such, and the fields."""
+    text = None
+    if isinstance(raw, BaseModel):
+        parsed: Any = raw.model_dump(exclude_unset=True)
+    elif isinstance(raw, dict):
+        return None, raw
     else:
-        parsed = raw
+        try:
+            text = raw.encode() if isinstance(raw, str) else raw
+            # pydantic's parser keeps integers exact, which others silently make floats of.
+            parsed = from_json(text, allow_inf_nan=False, cache_strings="keys")
+        except UnicodeEncodeError:
+            raise BadEvent("event", "contains a lone surrogate, which is not valid Unicode text") from None
+        except ValueError as error:
+            raise BadEvent("event", f"is no JSON: {error}") from None
     if not isinstance(parsed, dict):
         raise BadEvent("event", "is no JSON object")
-    fields = cast(dict[str, Any], parsed)
-    if namespace is not None and "namespace" not in fields:
-        return {**fields, "namespace": namespace}
-    return fields
+    return text, cast(dict[str, Any], parsed)
 
 
-def _parse(raw: bytes | str) -> Any:
+def _look_over(fields: dict[str, Any], text: bytes | None) -> Survey:
     try:
-        text = raw.encode() if isinstance(raw, str) else raw
-        # pydantic's parser keeps integers exact, which others silently make floats of.
-        parsed: Any = from_json(text, allow_inf_nan=False, cache_strings="keys")
-    except UnicodeEncodeError:
-        raise BadEvent("event", "contains a lone surrogate, which is not valid Unicode text") from None
-    except (ValueError, RecursionError) as error:
-        raise BadEvent("event", f"is no JSON: {error}") from None
-    names_max = text.count(b'":')
-    if any(pair in text for pair in _AFTER_QUOTE):
-        names_max += len(_SPACED_COLON.findall(text))
-    # Every name in the text is followed by a colon; strings may hold more of these, so only a surplus needs a look.
-    if names_max != _names(parsed):
-        _refuse_names_twice(text)
-    return parsed
-
-
-def _names(value: object) -> int:
-    count = 0
-    waiting = [value]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            found = cast(dict[str, Any], value)
-            count += len(found)
-            waiting += [inner for inner in found.values() if type(inner) is dict or type(inner) is list]
-        elif isinstance(value, list):
-            found = cast(list[Any], value)
-            waiting += [inner for inner in found if type(inner) is dict or type(inner) is list]
-    return count
+        survey = check_json(fields)
+    except NotJson as error:
+        raise BadEvent(error.path or "event", error.reason) from None
+    if text is not None:
+        # Every name in the text is followed by a colon; strings may hold more of these, so only a surplus needs a look.
+        colons = text.count(b'":')
+        if b"\n" in text or b" :" in text or b"\t" in text or b"\r" in text:
+            colons += len(_SPACED_COLON.findall(text))
+        if colons != survey.names:
+            _refuse_names_twice(text)
+    return survey
 
 
 def _refuse_names_twice(text: bytes) -> None:
-    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        seen: dict[str, Any] = {}
-        for name, value in found:
+    def pairs(found: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        for name, _ in found:
             if name in seen:
                 raise BadEvent(name[:200] or "event", "stands twice in one object; which one is meant?")
-            seen[name] = value
-        return seen
+            seen.add(name)
 
     try:
-        json.loads(text, object_pairs_hook=pairs, parse_int=str)
-    except (ValueError, RecursionError) as error:
+        json.loads(text.decode(), object_pairs_hook=pairs, parse_int=str, strict=False)
+    except ValueError as error:
         raise BadEvent("event", f"is no JSON: {error}") from None
 
 
-def _decode(fields: dict[str, Any], arguments: bool) -> tuple[Envelope, bool]:
+def _validate(fields: dict[str, Any], arguments: bool) -> Envelope:
     kind = fields.get("type")
     if isinstance(kind, str) and kind not in TOPIC_OF_TYPE:
         raise BadEvent("type", f"{kind!a:.80} is none of {', '.join(TOPIC_OF_TYPE)}")
     try:
-        plain = check_json(fields)
-        event = _EVENT.validate_python(fields)
-    except NotJson as error:
-        raise BadEvent(error.path or "event", error.reason) from None
+        event = _validate_event(fields)
     except ValidationError as error:
         fault = first_fault(error)
         raise BadEvent(fault.field or "event", fault.reason) from None
@@ -139,24 +134,19 @@ def _decode(fields: dict[str, Any], arguments: bool) -> tuple[Envelope, bool]:
         except ValidationError as error:
             fault = within("data.arguments", error)
             raise BadEvent(fault.field, fault.reason) from None
-    return event, plain
+    return event
 
 
 def encode_record(record: FactRecord) -> bytes:
     """One fact record as JSON: what equals its default is left out, except for what says how to read it."""
-    head = _leave_out_defaults(record, ("v",))
-    head["facts"] = [_leave_out_defaults(fact, ("type",)) for fact in record.facts]
-    return orjson.dumps(head, default=_as_dict)
+    written = {name: value for name, value in record.__dict__.items() if value is not None}
+    written["facts"] = [_without_defaults(fact) for fact in record.facts]
+    return orjson.dumps(written, default=_as_dict)
 
 
-def _leave_out_defaults(model: FactRecord | Fact, kept: Iterable[str]) -> dict[str, Any]:
-    defaults = _DEFAULTS[type(model)]
-    values = model.__dict__
-    written: dict[str, Any] = {name: values[name] for name in kept}
-    for name, value in values.items():
-        if name not in defaults or value != defaults[name]:
-            written[name] = value
-    return written
+def _without_defaults(fact: Fact) -> dict[str, Any]:
+    default = _DEFAULTS[type(fact)].get
+    return {name: value for name, value in fact.__dict__.items() if default(name, _NO_DEFAULT) != value}
 
 
 def _as_dict(value: Any) -> Any:
@@ -167,19 +157,19 @@ def _as_dict(value: Any) -> Any:
     raise TypeError(f"no JSON form for {type(value).__name__}")
 
 
-def _defaults(model: type[BaseModel]) -> dict[str, Any]:
-    return {name: field.default for name, field in model.model_fields.items() if not field.is_required()}
+def _defaults(fact: type[BaseModel]) -> dict[str, Any]:
+    fields = fact.model_fields.items()
+    return {name: field.default for name, field in fields if not field.is_required() and name != "type"}
 
 
-_DEFAULTS: dict[type[BaseModel], dict[str, Any]] = {
-    model: _defaults(model) for model in (FactRecord, *get_args(get_args(Fact)[0]))
-}
+_NO_DEFAULT = object()
+_DEFAULTS: dict[type[BaseModel], dict[str, Any]] = {fact: _defaults(fact) for fact in get_args(get_args(Fact)[0])}
 
 
 def decode_record(data: bytes) -> FactRecord:
     """Read one fact record. Raises UnknownVersion when a newer Tether wrote it, ValueError when it is damaged."""
     try:
-        return _RECORD.validate_json(data)
+        return _validate_record(data)
     except ValidationError:
         head: Any = orjson.loads(data)
         version = cast(dict[str, Any], head).get("v") if isinstance(head, dict) else None

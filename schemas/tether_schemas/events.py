@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from tether_schemas.builtin import BUILT_IN, BuiltIn
+from tether_schemas.builtin import BuiltIn, read_arguments
 from tether_schemas.fields import BadField, EventId, Name, Time, check_time, within
 from tether_schemas.policy import Policy
 from tether_schemas.refs import ASSERTION_ID, EvidenceRef
@@ -63,8 +63,7 @@ class ToolResultData(Data):
     @cached_property
     def built_in(self) -> BuiltIn | None:
         """The arguments of a built-in tool, read; None for another tool or a failed call. Raises ValidationError."""
-        model = None if self.is_error else BUILT_IN.get(self.tool)
-        return None if model is None else model.model_validate(self.arguments)
+        return None if self.is_error else read_arguments(self.tool, self.arguments)
 
 
 def check_subject(text: str, field: str = "") -> str:

@@ -4,8 +4,10 @@ Ids are content-addressed over the evidence and the claim in canonical spelling,
 facts and two equal claims of one evidence are one assertion.
 """
 
+from typing import Any
+
 from tether_schemas.builtin import AnyRef, MemoryLink, MemoryWrite
-from tether_schemas.canonical import content_id
+from tether_schemas.canonical import check_json, content_id
 from tether_schemas.events import Envelope
 from tether_schemas.facts import Asserted, Linked
 from tether_schemas.refs import Ref, parse_ref
@@ -34,61 +36,35 @@ class Claims:
 
     def write(self, claim: MemoryWrite, issuer: str) -> None:
         """Add one assertion; `issuer` is whose statement it is where the claim names none. Raises TooManyFacts."""
-        written = claim.__dict__
-        premises = _refs(claim.derived_from)
-        values = {
-            "subject": parse_subject(claim.subject).text,
-            "predicate": claim.predicate,
-            "value": claim.value,
-            "scope": claim.scope,
-            "issuer": claim.issuer or issuer,
-            "memory_type": written["memory_type"],
-            "mode": written["mode"],
-            "valid_from": written["valid_from"],
-            "valid_to": written["valid_to"],
-            "observed_at": claim.observed_at or self._time,
-            "expires_at": written["expires_at"],
-            "review_at": written["review_at"],
-            "authority": written["authority"],
-            "confidence": written["confidence"],
-            "sensitivity": written["sensitivity"],
-            "readers": claim.readers,
-            "premises_complete": written["premises_complete"],
-            "original_text": written["original_text"],
-            "write_reason": written["write_reason"],
-        }
+        values = claim.__dict__.copy()  # Invariant: all its other fields are Asserted's, by the same names
+        premises = _by_key(values.pop("derived_from"))
+        values["subject"] = parse_subject(values["subject"]).text
+        if values["issuer"] is None:
+            values["issuer"] = issuer
+        if values["observed_at"] is None:
+            values["observed_at"] = self._time
         content = {name: value for name, value in values.items() if value is not None}
-        content["premises"] = sorted([premise.key for premise in premises])
-        assertion_id = content_id("as", {"evidence": self._evidence, "claim": content})
-        if not self._is_new(assertion_id):
-            return
-        self.facts.append(
-            trusted(
-                Asserted,
-                {
-                    "type": "Asserted",
-                    "assertion_id": assertion_id,
-                    "place": len(self.facts),
-                    **values,
-                    "premises": premises,
-                    "possible": (),
-                },
-            )
-        )
+        content["premises"] = sorted(premises)
+        # Texts were checked when the event was read; only numbers and names may need more than sorting.
+        plain = _is_plain(values["value"]) and _is_plain(values["confidence"])
+        assertion_id = content_id("as", {"evidence": self._evidence, "claim": content}, plain)
+        if self._is_new(assertion_id):
+            values["type"] = "Asserted"
+            values["assertion_id"] = assertion_id
+            values["place"] = len(self.facts)
+            values["premises"] = tuple(premises.values())
+            values["possible"] = ()
+            self.facts.append(trusted(Asserted, values))
 
     def link(self, link: MemoryLink) -> None:
         """Add one link. Raises TooManyFacts."""
-        dependent, premises = parse_ref(link.dependent), _refs(link.all_premises)
-        content = {
-            "dependent": dependent.key,
-            "premises": sorted([premise.key for premise in premises]),
-            "grade": link.grade,
-        }
+        dependent, premises = parse_ref(link.dependent), _by_key(link.all_premises)
+        content = {"dependent": dependent.key, "premises": sorted(premises), "grade": link.grade}
         link_id = content_id("ln", {"evidence": self._evidence, "link": content})
         if self._is_new(link_id):
-            place = len(self.facts)
+            place, refs = len(self.facts), tuple(premises.values())
             self.facts.append(
-                Linked(link_id=link_id, place=place, dependent=dependent, premises=premises, grade=link.grade)
+                Linked(link_id=link_id, place=place, dependent=dependent, premises=refs, grade=link.grade)
             )
 
     def _is_new(self, identifier: str) -> bool:
@@ -100,7 +76,10 @@ class Claims:
         return True
 
 
-def _refs(written: tuple[AnyRef, ...]) -> tuple[Ref, ...]:
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, bool | str) or check_json(value).plain
+
+
+def _by_key(written: tuple[AnyRef, ...]) -> dict[str, Ref]:
     """The references in the order they came, each once."""
-    refs = [parse_ref(ref) for ref in written]
-    return tuple(refs) if len(refs) < 2 else tuple({ref.key: ref for ref in refs}.values())
+    return {ref.key: ref for ref in map(parse_ref, written)}

@@ -4,7 +4,7 @@ The evidence is always recorded, whatever else fails; what fails is returned as 
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from tether_schemas.builtin import MemoryLink, MemoryWrite
 from tether_schemas.events import (
@@ -59,7 +59,6 @@ def extract(event: Envelope, place: RawPlace, rules: RuleSet | None = None) -> t
     """The facts of one event, EvidenceRecorded first, and what failed. Never raises on an event that decodes."""
     faults: list[Fault] = []
     facts = (_evidence(event), *_facts(event, rules, faults))
-    event_type = cast(Any, event).type
     record = trusted(
         FactRecord,
         {
@@ -67,7 +66,7 @@ def extract(event: Envelope, place: RawPlace, rules: RuleSet | None = None) -> t
             "namespace": event.namespace,
             "source": event.source,
             "id": event.id,
-            "event_type": event_type,
+            "event_type": event.__dict__["type"],
             "time": event.time,
             "time_us": time_us(event.time),
             "recorded_us": place.recorded_us,
@@ -84,12 +83,13 @@ def extract(event: Envelope, place: RawPlace, rules: RuleSet | None = None) -> t
 
 
 def _evidence(event: Envelope) -> EvidenceRecorded:
-    data: dict[str, Any] = cast(Any, event).data.__dict__
+    fields = event.__dict__
+    data = fields["data"].__dict__
     return trusted(
         EvidenceRecorded,
         {
             "type": "EvidenceRecorded",
-            "kind": KIND_OF_TYPE[cast(Any, event).type],
+            "kind": KIND_OF_TYPE[fields["type"]],
             "session_id": data.get("session_id"),
             "seq": data.get("seq"),
             "role": data.get("role"),
