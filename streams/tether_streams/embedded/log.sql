@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS payloads (
 );
 
 CREATE TABLE IF NOT EXISTS dead_letters (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY, -- rows are never deleted, so none is used twice
     letter_key TEXT UNIQUE, -- given by callers that may add the same letter again; NULL: each is a letter of its own
     namespace TEXT, -- NULL: it does not say
     stage TEXT NOT NULL, -- which stage could not go on
