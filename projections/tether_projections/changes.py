@@ -1,0 +1,138 @@
+"""The outbox: what is served differently after a batch, with its cause; and the tables that say what is down."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from tether_schemas.answers import ChangeKind, Status
+
+from tether_projections.batch import Batch
+from tether_projections.reach import Moved
+from tether_projections.slots import OldSlot, Slot, SlotKeeper
+from tether_projections.state import ASSERTION_KIND, OBJECT_KIND, State
+from tether_projections.store import Row, ViewStore
+
+Ids = NDArray[np.int32]
+
+
+@dataclass(slots=True)
+class Turned:
+    """Nodes that went down, and nodes that came up."""
+
+    down: Ids
+    up: Ids
+
+
+def turned(state: State, batch: Batch, moved: list[Moved], threatened: bool) -> Turned:
+    """Which nodes' row in `down` (or in `threatened`) must change."""
+    parts = [np.fromiter((*batch.new_nodes, *batch.lost_nodes), np.int32)]
+    parts += [np.array(nodes, np.int32) for one in moved for nodes in (one.reached, one.released)]
+    nodes = np.unique(np.concatenate(parts))
+    objects = state.kinds[nodes] == OBJECT_KIND
+    bad = objects & (state.badness.hard[nodes] != 0)
+    now = bad | (state.reach.witness[nodes] >= 0)
+    if threatened:
+        now = ~now & (state.reach_possible.witness[nodes] >= 0)
+    was = (state.is_threatened if threatened else state.is_down)[nodes] != 0
+    return Turned(nodes[now & ~was], nodes[was & ~now])
+
+
+def write_turned(store: ViewStore, flags: NDArray[np.int8], table: str, change: Turned) -> None:
+    """Bring a table of nodes, and its image in memory, up to date."""
+    flags[change.down] = 1
+    flags[change.up] = 0
+    store.append_ids(table, change.down) if len(change.down) > 64 else store.append(
+        table, [(node,) for node in change.down.tolist()]
+    )
+    store.delete(table, "node", change.up.tolist())
+
+
+def touched_slots(state: State, change: Turned, known: set[int]) -> tuple[list[tuple[int, bool]], list[int]]:
+    """Slots whose one support turned (with whether it went down), and slots of several supports to look at again."""
+    plain: list[tuple[int, bool]] = []
+    several: set[int] = set()
+    for nodes, down in ((change.down, True), (change.up, False)):
+        only = state.slot_of[nodes]
+        for slot in only[only > 0].tolist():
+            (several.add(slot) if slot in state.multi else plain.append((slot, down)))
+        for node in nodes[only < 0].tolist():
+            for slot in state.slots_of[node]:
+                (several.add(slot) if slot in state.multi else plain.append((slot, down)))
+    return [one for one in plain if one[0] not in known], sorted(several - known)
+
+
+class ChangeLog:
+    """Writes the change rows of one batch."""
+
+    def __init__(self, state: State, batch: Batch) -> None:
+        self.state = state
+        self.batch = batch
+        self.rows: list[Row] = []
+
+    def _add(self, slot: int, kind: ChangeKind, status: Status, cause: tuple[str, int, int]) -> None:
+        self.state.change_seq += 1
+        shown = int(self.state.shown[slot])
+        self.rows.append((self.state.change_seq, slot, kind, status, shown, *cause, self.batch.position))
+
+    def supports_turned(self, plain: list[tuple[int, bool]], down: dict[int, int]) -> None:
+        """Slots that are withdrawn or restored since their one support turned; `down` maps slot to that node."""
+        known: dict[int, tuple[str, int, int]] = {}
+        for slot, is_down in plain:
+            if not is_down:
+                self._add(slot, "restored", "current", ("", 0, 0))
+                continue
+            root = self.state.reach.cause_of(down[slot])
+            if root not in known:
+                known[root] = self.cause(root)
+            self._add(slot, "withdrawn", "withdrawn", known[root])
+
+    def cause(self, root: int) -> tuple[str, int, int]:
+        """What makes a root bad: kind, by what, and the root."""
+        causes = self.state.causes.get(root)
+        if causes:
+            kind, ref = min(causes)
+            return kind, ref, root
+        if root in self.state.erased:
+            return "tombstoned", 0, root
+        if root in self.state.invalid:
+            return "invalidated", 0, root
+        return "superseded" if self.state.kinds[root] == ASSERTION_KIND else "", 0, root
+
+    def slot(self, slot: Slot, support: int) -> None:
+        """A dirty slot: compare what was served with what is."""
+        assert slot.base is not None
+        status: Status = slot.base.status
+        if status == "current" and not slot.base.is_false and support and self.state.is_down[support]:
+            status = "withdrawn"
+        kind = _kind(slot, slot.old, status)
+        if kind is None:
+            return
+        cause = ("", 0, 0)
+        if status == "withdrawn":
+            cause = self.cause(self.state.reach.cause_of(support))
+        self._add(slot.head.slot, kind, status, cause)
+
+
+def _kind(slot: Slot, old: OldSlot | None, status: Status) -> ChangeKind | None:
+    if old is None:
+        return "asserted" if status == "current" else _named(status)
+    if status != old.status:
+        return "restored" if status == "current" else _named(status)
+    shown = slot.base.shown if slot.base is not None else None
+    if status == "current" and shown is not None and shown.node != old.shown:
+        before = next((one for one in slot.statements if one.node == old.shown), None)
+        return "superseded" if before is None or before.value_key != shown.value_key else None
+    return None
+
+
+def _named(status: Status) -> ChangeKind | None:
+    match status:
+        case "withdrawn" | "disputed" | "tombstoned" | "invalidated" | "expired":
+            return status
+        case _:
+            return None
+
+
+def row_support(keeper: SlotKeeper) -> dict[int, int]:
+    """The support that each written memory row names."""
+    return {row[0]: row[18] for row in keeper.batch.rows.get("memory", [])}

@@ -1,0 +1,211 @@
+"""The engine: fact records in any order in, rows out; one transaction a batch (I-10)."""
+
+import gc
+from collections.abc import Callable, Iterable, Sequence
+
+from tether_schemas.errors import TetherError
+from tether_schemas.facts import EvidenceRecorded, FactRecord
+
+from tether_projections.batch import Admission, Batch
+from tether_projections.changes import ChangeLog, row_support, touched_slots, turned, write_turned
+from tether_projections.edges import EdgeBuilder, Lookup
+from tether_projections.keys import digest
+from tether_projections.layers import Layers
+from tether_projections.objects import ObjectKeeper
+from tether_projections.reach import Moved
+from tether_projections.slots import SlotKeeper
+from tether_projections.state import ASSERTION_KIND, EVIDENCE_KIND, OBJECT_KIND, State, hydrate
+from tether_projections.store import ViewStore
+
+History = Callable[[int], Iterable[Sequence[FactRecord]]]
+KEPT = ("meta", "change")  # what a rebuild in place keeps
+
+
+class Engine:
+    """Applies fact records to one view. `history(position)` gives every record up to a position again, in batches.
+
+    A policy that changes, or two contents for one event id, change what old facts mean; then the view is made anew from
+    history, within the same transaction.
+    """
+
+    def __init__(self, store: ViewStore, history: History) -> None:
+        self.store = store
+        self._history = history
+        self._state: State | None = None
+        self.losers: list[FactRecord] = []  # records that lost their id to another; the runtime keeps them as dead letters
+
+    @property
+    def state(self) -> State:
+        """The in-memory half, read from the file when needed."""
+        if self._state is None:
+            self._state = hydrate(self.store)
+        return self._state
+
+    def position(self) -> int:
+        """The offset in `facts` up to which everything is applied."""
+        return self.state.position
+
+    def apply(self, records: Sequence[FactRecord], position: int) -> None:
+        """Apply a batch in one transaction. On any failure nothing is applied and the state is read anew."""
+        state = self.state
+        enabled = gc.isenabled()
+        gc.disable()  # it costs three times on bulk work, and nothing here makes cycles
+        try:
+            with self.store.transaction():
+                self._apply(state, records, position)
+        except BaseException:
+            self._state = None
+            raise
+        finally:
+            if enabled:
+                gc.enable()
+
+    def _apply(self, state: State, records: Sequence[FactRecord], position: int) -> None:
+        batch = Batch(position)
+        if not self._admit(state, batch, records):
+            self._rebuild(state, position)
+            return
+        self._derive(state, batch)
+        recorded = max((record.recorded_us for record in records), default=0)
+        self.store.append("applied", [(position, recorded)])
+        state.position = position
+        state.keys.settle()
+        state.graph.settle()
+
+    def _admit(self, state: State, batch: Batch, records: Sequence[FactRecord]) -> bool:
+        """Take in what is new; False when history must be read anew."""
+        admission = Admission(state, batch)
+        keys = [digest("evidence", record.namespace, record.source, record.id) for record in records]
+        state.keys.warm(keys)
+        intact = True
+        for record, key in zip(records, keys, strict=True):
+            named = (record.namespace, record.source, record.id)
+            kept = state.contested.get(named)
+            if kept is not None and kept != record.content_hash:
+                continue
+            known = state.keys.get(key)
+            if known and known not in state.phantoms:
+                intact &= self._meet_again(state, batch, record, known)
+                continue
+            head = record.facts[0]
+            if not isinstance(head, EvidenceRecorded):
+                raise TetherError(f"a fact record of {named} does not begin with EvidenceRecorded")
+            evidence = admission.evidence(record, head, known)
+            admission.facts(record, evidence)
+        return intact and not batch.policy_changed
+
+    def _meet_again(self, state: State, batch: Batch, record: FactRecord, known: int) -> bool:
+        """The same event id once more: the same content is a duplicate, of two contents the least rank counts."""
+        made = batch.evidence.get(known)
+        if made is not None and made.content_hash == record.content_hash:
+            return True
+        rows = self.store.where("content_hash, recorded_us, topic, partition, position", "evidence", "ev", [known])
+        if made is None and rows[0][0] == record.content_hash:
+            return True
+        named = (record.namespace, record.source, record.id)
+        if made is None and tuple(rows[0][1:]) <= record.rank:
+            state.contested[named] = rows[0][0]
+            batch.add("contested", (*named, rows[0][0]))
+            self.losers.append(record)
+            return True
+        return False
+
+    def _derive(self, state: State, batch: Batch) -> None:
+        state.fit()
+        _note_kinds(state, batch)
+        lookup = Lookup(self.store, batch)
+        layers = Layers(self.store, state, batch, lookup)
+        layers.count()
+        layers.delete()
+        first_edge = state.graph.count
+        edges = EdgeBuilder(state, batch, lookup)
+        edges.build()
+        layers.refresh(edges)
+        layers.spread_erasure(first_edge)
+        slots = SlotKeeper(self.store, state, batch, edges)
+        slots.load()
+        slots.believe()
+        objects = ObjectKeeper(self.store, state, batch)
+        objects.advisories()
+        objects.versions(slots)
+        self._reach(state, batch, slots)
+        self._write(state, batch, edges, first_edge)
+        self._destroy(layers)
+
+    def _reach(self, state: State, batch: Batch, slots: SlotKeeper) -> None:
+        new_nodes = list(batch.new_nodes)
+        moved = state.reach.update(batch.lost_nodes, batch.lost_edges, new_nodes, batch.new_edges)
+        change = turned(state, batch, [moved], threatened=False)
+        plain, several = touched_slots(state, change, set(slots.slots))
+        slots.reload(several)
+        write_turned(self.store, state.is_down, "down", change)
+        if state.has_possible:
+            self._reach_possible(state, batch, moved)
+        slots.memory()
+        log = ChangeLog(state, batch)
+        by_slot = {slot: node for node in change.down.tolist() for slot in state.supported(node)}
+        log.supports_turned(plain, by_slot)
+        supports = row_support(slots)
+        for slot in slots.slots.values():
+            log.slot(slot, supports[slot.head.slot])
+        batch.rows["change"] = log.rows
+
+    def _reach_possible(self, state: State, batch: Batch, moved: Moved) -> None:
+        if not state.possible_ready:
+            state.reach_possible.full()
+            state.possible_ready = True
+            nodes = [node for node in range(1, state.keys.next_id) if state.reach_possible.reached(node)]
+            second = Moved(nodes, [])
+        else:
+            second = state.reach_possible.update(
+                batch.lost_nodes, batch.lost_edges, list(batch.new_nodes), batch.new_edges
+            )
+        change = turned(state, batch, [moved, second], threatened=True)
+        write_turned(self.store, state.is_threatened, "threatened", change)
+
+    def _write(self, state: State, batch: Batch, edges: EdgeBuilder, first_edge: int) -> None:
+        graph = state.graph
+        span = slice(first_edge, graph.count)
+        columns = (graph.dependent, graph.premise, graph.via, graph.of, graph.flags)
+        rows = list(zip(*(column[span].tolist() for column in columns), strict=True))
+        for edge in edges.changed:
+            if edge < first_edge:
+                ends = [int(column[edge]) for column in columns]
+                self.store.execute(
+                    "DELETE FROM edge WHERE dependent = ? AND premise = ? AND via = ? AND of = ?", ends[:4]
+                )
+                rows.append(tuple(ends))
+        self.store.append("edge", rows)
+        for table, made in batch.rows.items():
+            self.store.append(table, made)
+
+    def _destroy(self, layers: Layers) -> None:
+        """The content of what was erased leaves the tables; its effect stays."""
+        for node in layers.newly_erased:
+            self.store.execute(
+                "UPDATE assertion SET value = NULL, original_text = NULL, write_reason = NULL WHERE a = ?", [node]
+            )
+
+    def _rebuild(self, state: State, position: int) -> None:
+        """Make everything anew from history under the policy now known."""
+        self.store.truncate(KEPT)
+        fresh = State()
+        fresh.policies = state.policies
+        fresh.contested = state.contested
+        fresh.change_seq = state.change_seq
+        self._state = fresh
+        for records in self._history(position):
+            batch = Batch(position)
+            if not self._admit(fresh, batch, records):
+                raise TetherError("history changed while it was read; open the store again")
+            self._derive(fresh, batch)
+        self.store.append("applied", [(position, 0)])
+        fresh.position = position
+
+
+def _note_kinds(state: State, batch: Batch) -> None:
+    for nodes, kind in (
+        (batch.objects, OBJECT_KIND), (batch.assertions, ASSERTION_KIND), (batch.evidence, EVIDENCE_KIND)
+    ):  # fmt: skip
+        for node in nodes:
+            state.kinds[node] = kind
