@@ -1,8 +1,8 @@
-"""Microseconds per event on the way from JSON bytes to facts, one step at a time: `python -m benchmarks.extract_micro`.
+"""Microseconds per event on the way from JSON bytes to facts, step by step: `python -m benchmarks.extract_micro`.
 
-The events are verdicts with three premises each, all different: own ids, times and subjects, premises out of a thousand.
-Each step runs over all of them, several times; the least time counts, since the machine is shared. `orjson_loads` of the
-same bytes is the yardstick.
+The events are verdicts with three premises each, all different: own ids, times and subjects, premises out of a
+thousand. Each step runs over all of them, several times; the least time counts, since the machine is shared.
+`orjson_loads` of the same bytes is the yardstick.
 """
 
 import json

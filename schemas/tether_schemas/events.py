@@ -1,17 +1,14 @@
 """Raw events: the producers' contract. CloudEvents 1.0 with the extension attribute `namespace`."""
 
 import re
-from collections.abc import Iterable
 from functools import cached_property
 from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import (
     BaseModel,
     ConfigDict,
-    Discriminator,
     Field,
     StringConstraints,
-    Tag,
     ValidationError,
     field_validator,
     model_validator,
@@ -20,23 +17,23 @@ from pydantic import (
 from tether_schemas.builtin import BuiltIn, read_arguments
 from tether_schemas.fields import BadField, EventId, Name, Time, check_time, within
 from tether_schemas.policy import Policy
-from tether_schemas.refs import ASSERTION_ID, EvidenceRef
-from tether_schemas.subjects import BadSubject, parse_subject
+from tether_schemas.refs import ASSERTION_ID
+from tether_schemas.rules import check_rules
+from tether_schemas.targets import AdvisoryTarget as AdvisoryTarget
+from tether_schemas.targets import AssertionTarget as AssertionTarget
+from tether_schemas.targets import Data, DecisionTarget, DeletionTarget, check_subject
+from tether_schemas.targets import EvidenceTarget as EvidenceTarget
+from tether_schemas.targets import SessionTarget as SessionTarget
+from tether_schemas.targets import SourceTarget as SourceTarget
+from tether_schemas.targets import SubjectTarget as SubjectTarget
 
 PUBLIC = "*"
 NAMESPACE_PATTERN = r"^(\*|[^\s/*\x00-\x1f\x7f-\x9f]{1,128}(/[^\s/*\x00-\x1f\x7f-\x9f]{1,128})?)$"
 
 Namespace = Annotated[str, StringConstraints(pattern=NAMESPACE_PATTERN)]
 
-
 _ADVISORY_ID = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,1024}")
 _EXTENSION_NAME = re.compile(r"[a-z0-9]{1,64}")
-
-
-class Data(BaseModel):
-    """Base of every event's `data`: unknown fields are refused, since a misspelt one would be lost without a word."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class TranscriptData(Data):
@@ -64,15 +61,6 @@ class ToolResultData(Data):
     def built_in(self) -> BuiltIn | None:
         """The arguments of a built-in tool, read; None for another tool or a failed call. Raises ValidationError."""
         return None if self.is_error else read_arguments(self.tool, self.arguments)
-
-
-def check_subject(text: str, field: str = "") -> str:
-    """Return a subject as it came, or raise BadField saying what is wrong with it."""
-    try:
-        parse_subject(text)
-    except BadSubject as error:
-        raise BadField(field, str(error)) from None
-    return text
 
 
 class Revocation(Data):
@@ -142,95 +130,6 @@ def _is_list_of(value: Any, kind: type) -> bool:
     return value is None or (isinstance(value, list) and all(isinstance(e, kind) for e in cast(list[Any], value)))
 
 
-class EvidenceTarget(Data):
-    """One piece of evidence."""
-
-    evidence: EvidenceRef
-
-
-class SourceTarget(Data):
-    """Everything a source said."""
-
-    source: EventId
-
-
-class SessionTarget(Data):
-    """Everything a source said in one session."""
-
-    source: EventId
-    session_id: EventId
-
-
-class SubjectTarget(Data):
-    """The assertions about a subject, at any version, and the payloads of their evidence."""
-
-    subject: str
-
-    @field_validator("subject")
-    @classmethod
-    def _subject(cls, text: str) -> str:
-        return check_subject(text)
-
-
-class AssertionTarget(Data):
-    """One assertion, or one link, by its id."""
-
-    assertion: Annotated[str, StringConstraints(pattern=r"^(as|ln)_[0-9a-f]{32}$")]
-
-
-class AdvisoryTarget(Data):
-    """Every revision of an advisory, by its id (of any source)."""
-
-    advisory: EventId
-
-
-_DECIDABLE = ("evidence", "assertion", "advisory", "source")
-
-
-def _form_of_deletion(target: Any) -> str | None:
-    if "session_id" in _keys(target):
-        return "as:session"
-    return next((f"as:{form}" for form in ("evidence", "subject", "source") if form in _keys(target)), None)
-
-
-def _form_of_decision(target: Any) -> str | None:
-    return next((f"as:{form}" for form in _DECIDABLE if form in _keys(target)), None)
-
-
-def _keys(target: Any) -> Iterable[str]:
-    return (
-        cast(dict[str, Any], target)
-        if isinstance(target, dict)
-        else target.__dict__
-        if isinstance(target, Data)
-        else ()
-    )
-
-
-DeletionTarget = Annotated[
-    Annotated[EvidenceTarget, Tag("as:evidence")]
-    | Annotated[SessionTarget, Tag("as:session")]
-    | Annotated[SourceTarget, Tag("as:source")]
-    | Annotated[SubjectTarget, Tag("as:subject")],
-    Discriminator(
-        _form_of_deletion,
-        custom_error_type="target",
-        custom_error_message="is one of {evidence: {source, id}}, {source}, {source, session_id}, {subject}",
-    ),
-]
-DecisionTarget = Annotated[
-    Annotated[EvidenceTarget, Tag("as:evidence")]
-    | Annotated[SourceTarget, Tag("as:source")]
-    | Annotated[AssertionTarget, Tag("as:assertion")]
-    | Annotated[AdvisoryTarget, Tag("as:advisory")],
-    Discriminator(
-        _form_of_decision,
-        custom_error_type="target",
-        custom_error_message="is one of {evidence: {source, id}}, {source}, {assertion}, {advisory}",
-    ),
-]
-
-
 class DeletionData(Data):
     """A deletion. `until` absent: evidence up to the deletion's own time; a time: up to it; null: for ever."""
 
@@ -243,6 +142,13 @@ class DeletionData(Data):
     @classmethod
     def _time(cls, text: str | None) -> str | None:
         return None if text is None else check_time(text)
+
+
+def _check_rules(document: dict[str, Any]) -> None:
+    try:
+        check_rules(document)
+    except BadField as fault:
+        raise BadField(f"rules.{fault.field}" if fault.field else "rules", fault.reason) from None
 
 
 class DecisionData(Data):
@@ -262,6 +168,8 @@ class DecisionData(Data):
                 raise BadField("policy", "a policy decision gives either policy or rules")
             if self.target is not None:
                 raise BadField("target", "a policy decision has no target")
+            if self.rules is not None:
+                _check_rules(self.rules)
         elif self.action in ("invalidate", "restore"):
             if self.target is None:
                 raise BadField("target", "say what is decided on: evidence, source, assertion or advisory")

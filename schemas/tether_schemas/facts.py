@@ -4,7 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tether_schemas.events import (
+from tether_schemas.policy import Authority, Mode, Policy
+from tether_schemas.refs import Grade, Ref
+from tether_schemas.targets import (
     AdvisoryTarget,
     AssertionTarget,
     EvidenceTarget,
@@ -12,8 +14,6 @@ from tether_schemas.events import (
     SourceTarget,
     SubjectTarget,
 )
-from tether_schemas.policy import Authority, Mode, Policy
-from tether_schemas.refs import Grade, Ref
 from tether_schemas.topics import Kind
 
 RECORD_VERSION = 1

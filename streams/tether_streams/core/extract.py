@@ -13,7 +13,6 @@ from tether_schemas.events import (
     DeletionEvent,
     Envelope,
     Revocation,
-    SubjectTarget,
     ToolResultEvent,
     TranscriptEvent,
 )
@@ -27,6 +26,7 @@ from tether_schemas.facts import (
     PolicyDeclared,
 )
 from tether_schemas.subjects import parse_subject
+from tether_schemas.targets import SubjectTarget
 from tether_schemas.times import time_us
 from tether_schemas.topics import KIND_OF_TYPE
 
