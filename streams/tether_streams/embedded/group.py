@@ -42,6 +42,11 @@ class GroupCommit:
         self._waiting: list[_Ticket] = []  # Invariant: one ticket per thread at most, since each waits for its own
         self._group: list[_Ticket] = []  # what the leader is committing
 
+    @property
+    def waiting(self) -> int:
+        """How many callers wait for the next transaction."""
+        return len(self._waiting)
+
     def submit(self, batch: Batch) -> list[Appended]:
         """The answers for this batch, once it is committed. Raises what `transact` raises for it.
 
