@@ -3,12 +3,21 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, TypeAdapter, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    Strict,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
-from tether_schemas.fields import NAME_CHARS_MAX, BadField, Name, Time, check_time
+from tether_schemas.fields import NAME_CHARS_MAX, BadField, Name, Time, check_time, first_fault
 from tether_schemas.policy import DEFAULT, Authority, Mode
 from tether_schemas.refs import EvidenceRef, Grade, parse_ref
-from tether_schemas.subjects import TEXT_CHARS_MAX, BadSubject, parse_subject
+from tether_schemas.subjects import TEXT_CHARS_MAX, VERSIONED, BadSubject, parse_subject
 
 MEMORY_WRITE = "memory.write"
 MEMORY_LINK = "memory.link"
@@ -82,7 +91,7 @@ class MemoryWrite(BaseModel):
         except BadSubject as error:
             raise BadField("subject", str(error)) from None
         if self.predicate in _VERDICTS:
-            self._verdict(subject.version is None and subject.scheme in ("pkg", "item"))
+            self._verdict(subject.version is None and subject.scheme in VERSIONED)
         return self
 
     def _verdict(self, unversioned: bool) -> None:
@@ -142,6 +151,9 @@ _READERS: dict[str, Callable[[Any], BuiltIn]] = {
 
 
 def read_arguments(tool: str, arguments: dict[str, Any]) -> BuiltIn | None:
-    """The arguments of a built-in tool as a model; None for another tool. Raises ValidationError."""
+    """The arguments of a built-in tool as a model; None for another tool. Raises BadField."""
     reader = _READERS.get(tool)
-    return None if reader is None else reader(arguments)
+    try:
+        return None if reader is None else reader(arguments)
+    except ValidationError as error:
+        raise first_fault(error) from None

@@ -71,10 +71,8 @@ def _read(raw: RawInput) -> tuple[bytes | None, dict[str, Any]]:
     """The JSON text, where it came as such, and the fields."""
     text = None
     if isinstance(raw, BaseModel):
-        parsed: Any = raw.model_dump(exclude_unset=True)
-    elif isinstance(raw, dict):
-        return None, raw
-    else:
+        parsed: Any = raw.model_dump(exclude_unset=True, warnings=False)
+    elif isinstance(raw, bytes | str):
         try:
             text = raw.encode() if isinstance(raw, str) else raw
             # pydantic's parser keeps integers exact, which others silently make floats of.
@@ -83,8 +81,10 @@ def _read(raw: RawInput) -> tuple[bytes | None, dict[str, Any]]:
             raise BadEvent("event", "contains a lone surrogate, which is not valid Unicode text") from None
         except ValueError as error:
             raise BadEvent("event", f"is no JSON: {error}") from None
+    else:
+        parsed = raw
     if not isinstance(parsed, dict):
-        raise BadEvent("event", "is no JSON object")
+        raise BadEvent("event", f"is a {type(parsed).__name__}; an event is a JSON object")
     return text, cast(dict[str, Any], parsed)
 
 
@@ -119,8 +119,9 @@ def _refuse_names_twice(text: bytes) -> None:
 
 def _validate(fields: dict[str, Any], arguments: bool) -> Envelope:
     kind = fields.get("type")
-    if isinstance(kind, str) and kind not in TOPIC_OF_TYPE:
-        raise BadEvent("type", f"{kind!a:.80} is none of {', '.join(TOPIC_OF_TYPE)}")
+    if not isinstance(kind, str) or kind not in TOPIC_OF_TYPE:
+        reason = "is missing; it is" if "type" not in fields else f"{kind!a:.80} is none of"
+        raise BadEvent("type", f"{reason} {', '.join(TOPIC_OF_TYPE)}")
     try:
         event = _validate_event(fields)
     except ValidationError as error:

@@ -40,7 +40,7 @@ class TranscriptData(Data):
     """One message of a session; `seq` orders the session's messages."""
 
     session_id: EventId
-    seq: int
+    seq: int = Field(ge=-(2**63), lt=2**63)
     role: Name
     content: str | list[Any] | None
     tool_calls: list[dict[str, Any]] | None = None
@@ -48,7 +48,7 @@ class TranscriptData(Data):
 
 
 class ToolResultData(Data):
-    """What a tool answered. `memory.write` and `memory.link` are Tether's own tools; their arguments are checked."""
+    """What a tool answered. `memory.write` and `memory.link` are Tether's own tools; `built_in` reads their arguments."""
 
     session_id: EventId | None = None
     call_id: EventId | None = None
@@ -118,7 +118,9 @@ def check_osv_head(advisory: dict[str, Any]) -> None:
         if text is None and field == "withdrawn":
             continue
         if not isinstance(text, str):
-            raise BadField(f"advisory.{field}", "an OSV record has modified, and withdrawn where it is: RFC 3339 times")
+            raise BadField(
+                f"advisory.{field}", "is an RFC 3339 time; an OSV record has modified, and withdrawn where it is"
+            )
         check_time(text, f"advisory.{field}")
     if not _is_list_of(advisory.get("affected"), dict):
         raise BadField("advisory.affected", "is a list of objects where given")

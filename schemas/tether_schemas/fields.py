@@ -25,6 +25,10 @@ class BadField(ValueError):
         self.field = field
         self.reason = reason
 
+    def within(self, field: str) -> "BadField":
+        """The same fault, seen from a model that holds the refused one in `field`."""
+        return BadField(f"{field}.{self.field}" if self.field else field, self.reason)
+
 
 def check_time(text: str, field: str = "") -> str:
     """Return an RFC 3339 time as it came, or raise BadField saying what is wrong with it."""
@@ -58,9 +62,3 @@ _BRANCHES = {"constrained-str", "str", "list[any]", "EvidenceRef"}
 def _is_branch(part: str) -> bool:
     """Whether a part of a pydantic location names a branch of a union, which is nothing that a caller wrote."""
     return part in _BRANCHES or part.startswith(("tether.", "as:"))
-
-
-def within(field: str, error: ValidationError) -> BadField:
-    """The first fault of a model that was validated inside the field `field` of another."""
-    fault = first_fault(error)
-    return BadField(f"{field}.{fault.field}" if fault.field else field, fault.reason)

@@ -8,7 +8,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict
 
 from tether_schemas.fields import EventId
-from tether_schemas.subjects import BadSubject, parse_subject
+from tether_schemas.subjects import VERSIONED, BadSubject, parse_subject
 
 ASSERTION_ID = re.compile(r"as_[0-9a-f]{32}")
 CACHE_ENTRIES_MAX = 65_536
@@ -58,7 +58,7 @@ def _parse_text(value: str) -> Ref:
     if ASSERTION_ID.fullmatch(value):
         return Ref(kind="assertion", text=value)
     subject = parse_subject(value)
-    if subject.version is None and subject.scheme in ("pkg", "item"):
+    if subject.version is None and subject.scheme in VERSIONED:
         raise BadSubject(value, "names no version; a premise is one exact version, such as item:grouse@2")
     return Ref(kind="object", text=subject.text)
 
