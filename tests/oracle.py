@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tether_schemas.canonical import canonical_json
-from tether_schemas.facts import EvidenceRecorded
+from tether_schemas.facts import AdvisoryIssued, EvidenceRecorded
+from tether_schemas.refs import evidence_text
 from tether_schemas.subjects import parse_subject
 
 from tests.oracle_rule import Cause, Rule
-from tests.oracle_slots import Belief, Said, Slot, belief, stance
+from tests.oracle_slots import Belief, Node, Said, Slot, belief, stance
 
 BEST_FIRST = ("current", "withdrawn", "disputed", "tombstoned", "expired", "invalidated", "pending", "unknown")
 
@@ -49,14 +50,11 @@ class Oracle(Rule):
 
     def answer(self, slot: Slot, valid_at_us: int | None = None) -> Recalled:
         """The answer of one slot; by default at the namespace's latest event or the slot's latest observation."""
-        made = self._of(slot)
-        at_us = valid_at_us
-        if at_us is None:
-            at_us = max(self.now_us, *(said.observed_us for said in made))
-        now = belief([said for said in made if said.valid(at_us)])
+        at_us = self.asked_us(slot) if valid_at_us is None else valid_at_us
+        now = self._now(slot, at_us)
         other = tuple(self._alternatives(now))
         if not now.present:
-            return Recalled("unknown" if any(said.counts for said in made) else "invalidated")
+            return Recalled("unknown" if any(said.counts for said in self._of(slot)) else "invalidated")
         if len(now.held) > 1:
             return Recalled("disputed", alternatives=other)
         held = [said for said in now.standing if said.value_key in now.held]
@@ -75,6 +73,13 @@ class Oracle(Rule):
         shown = self._shown("current", good, other)
         return shown._replace(coverage="threatened") if all(said.node in self.threatened for said in good) else shown
 
+    def asked_us(self, slot: Slot) -> int:
+        """The time that a slot is read at where none is asked for."""
+        return max(self.now_us, *(said.observed_us for said in self._of(slot)))
+
+    def _now(self, slot: Slot, at_us: int) -> Belief:
+        return belief([said for said in self._of(slot) if said.valid(at_us)])
+
     def _shown(self, status: str, said: list[Said], other: tuple[tuple[Any, str, str], ...]) -> Recalled:
         best = max(said, key=Said.shown_rank)
         complete = any(one.fact.premises_complete for one in (said if status == "current" else [best]))
@@ -88,6 +93,47 @@ class Oracle(Rule):
                 listed.add(said.value_key)
                 yield said.fact.value, stance(said, now), said.id
 
+    def why_causes(self, subject: str, predicate: str, scope: str = "") -> set[tuple[str, str, int]]:
+        """(kind, node, distance) of each cause that withdraws the slot, at its shortest distance from the subject."""
+        own: Node = ("object", parse_subject(subject, self.versioned).text)
+        start = [
+            said.node for slot in self.beliefs if slot[:3] == (scope, own[1], predicate) for said in self._down(slot)
+        ]
+        if any((node, own, True) in self.edges for node in start):
+            start.append(own)
+        distances: dict[Node, int] = dict.fromkeys(start, 0)
+        found: dict[tuple[str, Node], int] = {}
+        if own in start:
+            found = {(self._kind(cause), own): 0 for cause in self.bad.get(own, ())}
+        for dependent in start:  # grows while it is walked, nearest first
+            distance = distances[dependent] + 1
+            for _, premise, _ in sorted(edge for edge in self.edges if edge[0] == dependent and edge[2]):
+                if premise in self.bad and not self.quotes(dependent, premise):
+                    for cause in self.bad[premise]:
+                        found.setdefault((self._kind(cause), premise), distance)
+                if premise not in distances:
+                    distances[premise] = distance
+                    start.append(premise)
+        return {
+            (kind, evidence_text(*node[1:]) if node[0] == "evidence" else node[1], distance)
+            for (kind, node), distance in found.items()
+        }
+
+    def _down(self, slot: Slot) -> list[Said]:
+        """The statements that a slot which is withdrawn would be served by."""
+        at_us = self.asked_us(slot)
+        now = self._now(slot, at_us)
+        held = [said for said in now.standing if said.value_key in now.held and said.id not in self.erased]
+        return [said for said in held if not said.expired(at_us) and self.answer(slot).status == "withdrawn"]
+
+    def _kind(self, cause: Cause) -> str:
+        formats = {(record.source, fact.advisory_id, fact.format) for record, fact in self.facts[AdvisoryIssued]}
+        return "revocation" if cause[0] == "advisory" and (*cause[1:], "osv") not in formats else cause[0]
+
+    def flags(self, said: Said) -> list[bool]:
+        """Whether an assertion is erased, reached and threatened."""
+        return [said.id in self.erased, said.node in self.reached, said.node in self.threatened]
+
     def snapshot(self) -> list[list[Any]]:
         """The rows of docs/decisions/0002, sorted by their canonical JSON."""
         rows: list[list[Any]] = []
@@ -97,8 +143,7 @@ class Oracle(Rule):
             key = None if erased and made[0].rules.many else slot[3]
             rows.append(["memory", *slot[:3], key, answer.status, answer.value, answer.coverage, answer.assertion])
         for said in self.said.values():
-            flags = [said.id in self.erased, said.node in self.reached, said.node in self.threatened]
-            rows.append(["assertion", said.id, self.stance(said), *flags])
+            rows.append(["assertion", said.id, self.stance(said), *self.flags(said)])
         for node in (node for node in self.bad.keys() | self.threatened if node[0] == "object"):
             causes = sorted(list(cause) for cause in self.bad.get(node, ()))
             rows.append(["object", node[1], causes, node in self.reached, node in self.threatened])

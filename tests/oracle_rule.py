@@ -194,7 +194,7 @@ class Rule:
 
     # C. What is bad, and by what.
 
-    def _objects(self) -> set[Node]:
+    def objects(self) -> set[Node]:
         refs = [ref for said in self.said.values() for ref in (*said.fact.premises, *said.fact.possible)]
         refs += [ref for _, link in self.links for ref in (link.dependent, *link.premises)]
         named = {node_of(ref) for ref in refs if ref.kind == "object"}
@@ -202,7 +202,7 @@ class Rule:
 
     def _bad(self) -> dict[Node, set[Cause]]:
         bad: dict[Node, set[Cause]] = defaultdict(set)
-        for node in self._objects():
+        for node in self.objects():
             bad[node] = self._object_causes(node)
         for said in self.said.values():
             bad[said.node] |= {("tombstoned",)} if said.id in self.erased else set()
@@ -289,14 +289,16 @@ class Rule:
         above = [other for other in present if other.value_key == said.value_key and other.authority > said.authority]
         return said in present and not above
 
-    def _passes(self, dependent: Node, premise: Node) -> bool:
-        """Whether the premise's own badness goes along this edge."""
-        if premise[0] == "assertion" and not self.bad[premise] & NO_BELIEF:
-            said = self.said[premise[1]]
-            if dependent[0] == "assertion":
-                return self.said[dependent[1]].slot != said.slot
-            return not (said.rules.verdict and dependent == said.own_subject)
-        return True
+    def quotes(self, dependent: Node, premise: Node) -> bool:
+        """Whether the premise's own badness stays behind: superseded, outranked or disputed, and quoted in its slot."""
+        if premise[0] != "assertion" or self.bad.get(premise, set()) & NO_BELIEF:
+            return False
+        said = self.said.get(premise[1])
+        if said is None:
+            return False
+        if dependent[0] == "assertion":
+            return self.said[dependent[1]].slot == said.slot
+        return said.rules.verdict and dependent == said.own_subject
 
     def _reach(self, *, possible: bool) -> set[Node]:
         reached: set[Node] = set()
@@ -305,7 +307,7 @@ class Rule:
                 dependent
                 for dependent, premise, stated in self.edges
                 if (stated or possible)
-                and (premise in reached or (premise in self.bad and self._passes(dependent, premise)))
+                and (premise in reached or (premise in self.bad and not self.quotes(dependent, premise)))
             }
             if more <= reached:
                 return reached

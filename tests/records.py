@@ -105,6 +105,11 @@ def says(at: At, subject: str, predicate: str, value: Any, **fields: Any) -> Fac
     return said(at, claim(subject, predicate, value, **fields))
 
 
+def passes(at: At, subject: str, value: bool = True, *premises: Named, **fields: Any) -> FactRecord:
+    """A verdict and what it derives from."""
+    return says(at, subject, "passes", value, premises=premises, **fields)
+
+
 def message(at: At) -> FactRecord:
     """A transcript message."""
     return record(at, "transcript")

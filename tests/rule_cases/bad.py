@@ -4,12 +4,12 @@ from typing import Any
 
 from tether_schemas.facts import FactRecord
 
-from tests.records import OTHER, PUBLIC, YEAR_ONE, At, decided, deleted, evidence, linked, message
+from tests.records import OTHER, PUBLIC, YEAR_ONE, At, decided, deleted, evidence, linked, message, passes
 
 from tests.records import osv, policy, revoked, says  # isort: skip
 from tests.rule_cases.case import A1, A2, B1, KEY, X1, X2, Y1, Case
 
-from tests.rule_cases.case import at, case, current, note, passes, then, withdrawn  # isort: skip
+from tests.rule_cases.case import at, case, current, note, then, withdrawn  # isort: skip
 
 _rests = passes(at(3), B1, True, A1)
 _user: dict[str, Any] = {"authority": "user-direct"}

@@ -1,7 +1,7 @@
 """The words that the cases of the rule are written in."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from tether_schemas.facts import FactRecord
 
@@ -49,12 +49,6 @@ class Case:
     expected: tuple[Expected, ...]
 
 
-class Then(Protocol):
-    """How `then` is called by its short forms."""
-
-    def __call__(self, subject: str, predicate: str = "passes", **more: Any) -> Expected: ...
-
-
 def case(sentence: str, *parts: FactRecord | Expected) -> Case:
     """A case of the records and expected answers given."""
     records = tuple(part for part in parts if isinstance(part, FactRecord))
@@ -91,11 +85,6 @@ def current(subject: str, predicate: str = "passes", value: Any = True, **more: 
 def withdrawn(subject: str, predicate: str = "passes", **more: Any) -> Expected:
     """Not served: its support failed."""
     return then("withdrawn", subject, predicate, **more)
-
-
-def passes(place: At, subject: str, value: bool = True, *premises: Named, **fields: Any) -> FactRecord:
-    """A verdict and what it derives from."""
-    return says(place, subject, "passes", value, premises=premises, **fields)
 
 
 def note(place: At, value: Any, *premises: Named, subject: str = KEY, **fields: Any) -> FactRecord:

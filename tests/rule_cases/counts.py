@@ -1,9 +1,9 @@
 """Cases of layer A: what counts, what is erased."""
 
-from tests.records import OTHER, PUBLIC, claim, claim_of, decided, deleted, evidence, link_of, linked
+from tests.records import OTHER, PUBLIC, claim, claim_of, decided, deleted, evidence, link_of, linked, passes
 
 from tests.records import message, policy, revoked, said  # isort: skip
-from tests.rule_cases.case import A1, B1, C1, KEY, X1, Y1, Case, at, case, current, note, passes, then, withdrawn
+from tests.rule_cases.case import A1, B1, C1, KEY, X1, Y1, Case, at, case, current, note, then, withdrawn
 
 _red = note(at(1), "red")
 _two = said(at(1), claim(KEY, "note", "red"), claim(B1, "note", "blue"))

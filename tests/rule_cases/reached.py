@@ -4,10 +4,10 @@ from typing import Any
 
 from tether_schemas.facts import FactRecord
 
-from tests.records import At, decided, deleted, evidence, link_of, linked, revoked, said, says
+from tests.records import At, decided, deleted, evidence, link_of, linked, passes, revoked, said, says
 
 from tests.records import claim, message  # isort: skip
-from tests.rule_cases.case import A1, B1, C1, KEY, X1, Case, at, case, current, note, passes, then, withdrawn
+from tests.rule_cases.case import A1, B1, C1, KEY, X1, Case, at, case, current, note, then, withdrawn
 
 _fails = passes(at(90), A1, False)
 _user: dict[str, Any] = {"authority": "user-direct"}

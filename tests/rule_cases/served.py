@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.records import decided, deleted, evidence, message, says
-from tests.rule_cases.case import A1, B1, C1, KEY, Case, at, case, current, note, passes, then, withdrawn
+from tests.records import decided, deleted, evidence, message, passes, says
+from tests.rule_cases.case import A1, B1, C1, KEY, Case, at, case, current, note, then, withdrawn
 
 _fails = passes(at(90), A1, False)
 _user: dict[str, Any] = {"authority": "user-direct"}

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.records import At, claim, deleted, evidence, linked, policy, said, says
-from tests.rule_cases.case import A1, B1, KEY, Case, at, case, current, note, passes, then
+from tests.records import At, claim, deleted, evidence, linked, passes, policy, said, says
+from tests.rule_cases.case import A1, B1, KEY, Case, at, case, current, note, then
 
 _red, _blue = note(at(1), "red"), note(at(2), "blue")
 _of_hub = note(at(3, "hub"), "red")
