@@ -19,7 +19,7 @@ from tether_schemas.canonical import NotJson, Survey, canonical_of_checked, chec
 from tether_schemas.errors import BadEvent, UnknownVersion
 from tether_schemas.events import Envelope, RawEvent, ToolResultEvent, public_fault
 from tether_schemas.facts import RECORD_VERSION, Fact, FactRecord
-from tether_schemas.fields import first_fault, within
+from tether_schemas.fields import BadField, first_fault
 from tether_schemas.refs import Ref
 from tether_schemas.topics import TOPIC_OF_TYPE
 
@@ -132,8 +132,8 @@ def _validate(fields: dict[str, Any], arguments: bool) -> Envelope:
     if arguments and isinstance(event, ToolResultEvent):
         try:
             _ = event.data.built_in
-        except ValidationError as error:
-            fault = within("data.arguments", error)
+        except BadField as error:
+            fault = error.within("data.arguments")
             raise BadEvent(fault.field, fault.reason) from None
     return event
 

@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from tether_schemas.builtin import BuiltIn, read_arguments
-from tether_schemas.fields import BadField, EventId, Name, Time, check_time, within
+from tether_schemas.fields import BadField, EventId, Name, Time, check_time, first_fault
 from tether_schemas.policy import Policy
 from tether_schemas.refs import ASSERTION_ID
 from tether_schemas.rules import check_rules
@@ -48,7 +48,7 @@ class TranscriptData(Data):
 
 
 class ToolResultData(Data):
-    """What a tool answered. `memory.write` and `memory.link` are Tether's own tools; `built_in` reads their arguments."""
+    """What a tool answered. `memory.write` and `memory.link` are Tether's own tools, see `built_in`."""
 
     session_id: EventId | None = None
     call_id: EventId | None = None
@@ -59,7 +59,7 @@ class ToolResultData(Data):
 
     @cached_property
     def built_in(self) -> BuiltIn | None:
-        """The arguments of a built-in tool, read; None for another tool or a failed call. Raises ValidationError."""
+        """The arguments of a built-in tool, read; None for another tool or a failed call. Raises BadField."""
         return None if self.is_error else read_arguments(self.tool, self.arguments)
 
 
@@ -104,7 +104,7 @@ class AdvisoryData(Data):
         try:
             Revocation.model_validate(self.advisory)
         except ValidationError as error:
-            raise within("advisory", error) from None
+            raise first_fault(error).within("advisory") from None
         return self
 
 
@@ -119,7 +119,7 @@ def check_osv_head(advisory: dict[str, Any]) -> None:
             continue
         if not isinstance(text, str):
             raise BadField(
-                f"advisory.{field}", "is an RFC 3339 time; an OSV record has modified, and withdrawn where it is"
+                f"advisory.{field}", "an OSV record has modified, and withdrawn where it is, as RFC 3339 times"
             )
         check_time(text, f"advisory.{field}")
     if not _is_list_of(advisory.get("affected"), dict):
@@ -150,7 +150,7 @@ def _check_rules(document: dict[str, Any]) -> None:
     try:
         check_rules(document)
     except BadField as fault:
-        raise BadField(f"rules.{fault.field}" if fault.field else "rules", fault.reason) from None
+        raise fault.within("rules") from None
 
 
 class DecisionData(Data):

@@ -6,14 +6,13 @@ facts and two equal claims of one evidence are one assertion.
 
 from typing import Any
 
+from tether_schemas.build import trusted
 from tether_schemas.builtin import AnyRef, MemoryLink, MemoryWrite
 from tether_schemas.canonical import check_json, content_id
 from tether_schemas.events import Envelope
 from tether_schemas.facts import Asserted, Linked
 from tether_schemas.refs import Ref, parse_ref
 from tether_schemas.subjects import parse_subject
-
-from tether_streams.core.build import trusted
 
 FACTS_PER_EVENT_MAX = 10_000
 

@@ -6,7 +6,7 @@ The evidence is always recorded, whatever else fails; what fails is returned as 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
+from tether_schemas.build import trusted
 from tether_schemas.builtin import MemoryLink, MemoryWrite
 from tether_schemas.events import (
     AdvisoryEvent,
@@ -26,13 +26,12 @@ from tether_schemas.facts import (
     FactRecord,
     PolicyDeclared,
 )
-from tether_schemas.fields import within
+from tether_schemas.fields import BadField
 from tether_schemas.subjects import parse_subject
 from tether_schemas.targets import SubjectTarget
 from tether_schemas.times import time_us
 from tether_schemas.topics import KIND_OF_TYPE
 
-from tether_streams.core.build import trusted
 from tether_streams.core.claims import Claims, TooManyFacts
 from tether_streams.core.rules import RuleSet
 
@@ -129,8 +128,8 @@ def _of_tool_result(event: ToolResultEvent, rules: RuleSet | None, faults: list[
             case None:
                 if rules is not None:
                     _by_rules(event, rules, claims, faults)
-    except ValidationError as error:
-        faults.append(Fault(str(within("data.arguments", error))))
+    except BadField as error:
+        faults.append(Fault(str(error.within("data.arguments"))))
     except TooManyFacts as error:
         faults.append(Fault(str(error)))
     return list(claims.facts)

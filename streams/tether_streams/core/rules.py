@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from fnmatch import translate
 from typing import Any, cast
 
-from pydantic import ValidationError
 from tether_schemas.builtin import MEMORY_LINK, MEMORY_WRITE, BuiltIn, read_arguments
 from tether_schemas.canonical import NotJson, check_json, content_id
 from tether_schemas.events import ToolResultEvent
-from tether_schemas.fields import first_fault
+from tether_schemas.fields import BadField
 from tether_schemas.rules import AssertionTemplate, LinkTemplate, Rule, check_rules
 from tether_schemas.templates import (
     Expression,
@@ -178,8 +177,8 @@ def _made(tool: str, makers: dict[str, Maker], context: Context) -> BuiltIn | st
         made = read_arguments(tool, arguments)
     except NotJson as error:
         return str(error)
-    except ValidationError as error:
-        return str(first_fault(error)).replace("derived_from", "premises", 1)
+    except BadField as error:
+        return str(error).replace("derived_from", "premises", 1)
     assert made is not None  # both are tools of Tether's own
     return made
 
