@@ -146,7 +146,8 @@ def names_of(fact: AdvisoryIssued) -> set[str]:
     names = {base for base in map(package_base, fact.affected) if base is not None}
     for text in fact.subjects:
         subject = parse_subject(text)
-        names |= {subject.text, package_of(subject)}
+        # Which schemes have versions is for each namespace's policy to say: the part before the last @ may be the base.
+        names |= {subject.text, package_of(subject), subject.text.rpartition("@")[0] or subject.text}
     return names
 
 

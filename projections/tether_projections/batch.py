@@ -43,6 +43,7 @@ class NewEvidence:
     kind: str
     phantom: bool
     content_hash: str
+    rank: tuple[int, str, int, int]
     assertions: list[int] = field(default_factory=list[int])
     links: list[int] = field(default_factory=list[int])
 
@@ -136,7 +137,7 @@ class Admission:
         node = known or self.keys.add(key)
         self.state.phantoms.discard(node)
         origin = Origin(record.namespace, record.source, record.id, record.time_us, facts_head.session_id)
-        made = NewEvidence(node, origin, facts_head.kind, known != 0, record.content_hash)
+        made = NewEvidence(node, origin, facts_head.kind, known != 0, record.content_hash, record.rank)
         self.batch.evidence[node] = made
         self.batch.add(
             "evidence",

@@ -70,12 +70,13 @@ class EdgeBuilder:
     def build(self) -> None:
         """Edges of every new assertion and link, and of what waited for them."""
         for evidence in self.batch.evidence.values():
+            for node in evidence.assertions:
+                if self.batch.assertions[node].phantom:
+                    self._assertion_arrived(self.batch.assertions[node].info)
             if evidence.phantom:
                 self._evidence_arrived(evidence)
             for node in evidence.assertions:
                 made = self.batch.assertions[node]
-                if made.phantom:
-                    self._assertion_arrived(made.info)
                 for target in made.stated:
                     self._attach(node, made.info, target, True)
                 for target in made.possible:
@@ -145,7 +146,8 @@ class EdgeBuilder:
         for edge in self.graph.edges_from(info.node):
             if int(self.graph.premise[edge]) == info.object and int(self.graph.via[edge]) == info.node:
                 return
-        self._add((info.node, info.object), (info.node, info.node), LIVE | STATED)
+        live = 0 if info.node in self.state.invalid else LIVE
+        self._add((info.node, info.object), (info.node, info.node), live | STATED)
 
     def _edge(self, ends: tuple[int, int], owners: tuple[int, int], flags: int) -> None:
         dependent, premise = ends

@@ -4,7 +4,7 @@ import gc
 from collections.abc import Callable, Iterable, Sequence
 
 from tether_schemas.errors import TetherError
-from tether_schemas.facts import EvidenceRecorded, FactRecord
+from tether_schemas.facts import EvidenceRecorded, FactRecord, PolicyDeclared
 
 from tether_projections.batch import Admission, Batch
 from tether_projections.changes import ChangeLog, row_support, touched_slots, turned, write_turned
@@ -32,7 +32,8 @@ class Engine:
         self.store = store
         self._history = history
         self._state: State | None = None
-        self.losers: list[FactRecord] = []  # records that lost their id to another; the runtime keeps them as dead letters
+        # (namespace, source, id, content hash) of what lost its id to other content; the runtime makes dead letters of it.
+        self.losers: list[tuple[str, str, str, str]] = []
 
     @property
     def state(self) -> State:
@@ -97,18 +98,21 @@ class Engine:
     def _meet_again(self, state: State, batch: Batch, record: FactRecord, known: int) -> bool:
         """The same event id once more: the same content is a duplicate, of two contents the least rank counts."""
         made = batch.evidence.get(known)
-        if made is not None and made.content_hash == record.content_hash:
-            return True
-        rows = self.store.where("content_hash, recorded_us, topic, partition, position", "evidence", "ev", [known])
-        if made is None and rows[0][0] == record.content_hash:
+        if made is not None:
+            content, rank = made.content_hash, made.rank
+        else:
+            row = self.store.where("content_hash, recorded_us, topic, partition, position", "evidence", "ev", [known])[0]
+            content, rank = row[0], tuple(row[1:])
+        if content == record.content_hash:
             return True
         named = (record.namespace, record.source, record.id)
-        if made is None and tuple(rows[0][1:]) <= record.rank:
-            state.contested[named] = rows[0][0]
-            batch.add("contested", (*named, rows[0][0]))
-            self.losers.append(record)
-            return True
-        return False
+        stays = rank <= record.rank
+        winner, loser = (content, record.content_hash) if stays else (record.content_hash, content)
+        state.contested[named] = winner
+        self.losers.append((*named, loser))
+        if stays:
+            batch.add("contested", (*named, winner))
+        return stays
 
     def _derive(self, state: State, batch: Batch) -> None:
         state.fit()
@@ -190,10 +194,12 @@ class Engine:
         """Make everything anew from history under the policy now known."""
         self.store.truncate(KEPT)
         fresh = State()
-        fresh.policies = state.policies
         fresh.contested = state.contested
+        for records in self._history(position):
+            _declare(fresh, records)
         fresh.change_seq = state.change_seq
         self._state = fresh
+        self.store.append("contested", [(*named, winner) for named, winner in state.contested.items()])
         for records in self._history(position):
             batch = Batch(position)
             if not self._admit(fresh, batch, records):
@@ -209,3 +215,13 @@ def _note_kinds(state: State, batch: Batch) -> None:
     ):  # fmt: skip
         for node in nodes:
             state.kinds[node] = kind
+
+
+def _declare(state: State, records: Sequence[FactRecord]) -> None:
+    """Take in the policies among records, before anything that they give a meaning to."""
+    for record in records:
+        if state.contested.get((record.namespace, record.source, record.id), record.content_hash) != record.content_hash:
+            continue
+        for fact in record.facts:
+            if isinstance(fact, PolicyDeclared) and fact.policy is not None:
+                state.policies.add(record.namespace, (record.time_us, record.source, record.id), fact.policy)

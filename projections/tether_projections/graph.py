@@ -81,7 +81,7 @@ class Graph:
     def _grow(self) -> None:
         for name in ("dependent", "premise", "via", "of", "flags"):
             old = getattr(self, name)
-            grown = np.zeros(len(old) * 3 // 2, old.dtype)
+            grown = np.zeros(max(1024, len(old) * 3 // 2), old.dtype)
             grown[: len(old)] = old
             setattr(self, name, grown)
 

@@ -237,7 +237,7 @@ class SlotKeeper:
             self.state.multi.add(slot.head.slot)
             for node in nodes:
                 self.batch.add("support", (slot.head.slot, node))
-        return next((node for node in nodes if not self.state.reach.down(node)), nodes[0])
+        return next((node for node in nodes if not self.state.fails(node)), nodes[0])
 
     def _value(self, slot: Slot, shown: Statement | None) -> str | None:
         if shown is None or shown.erased:

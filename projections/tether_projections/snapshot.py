@@ -37,27 +37,13 @@ def digest_of(rows: Iterable[Row]) -> str:
 def fails(state: State, head: SlotHead, one: Statement) -> bool:
     """Whether a statement is reached, or is a verdict about an object that is bad."""
     node = decider(state, head, one.node)
-    return bool(node) and state.reach.down(node)
+    return bool(node) and one.counts and state.fails(node)
 
 
 def threatened(state: State, head: SlotHead, one: Statement) -> bool:
-    """Whether the second reach, possible premises included, reaches a statement."""
+    """Whether the second reach, possible premises included, does so."""
     node = decider(state, head, one.node)
-    return bool(node) and state.threatened_down(node)
-
-
-def reached(state: State, head: SlotHead, one: Statement) -> bool:
-    """Whether a statement is reached in itself: its own badness does not count."""
-    return _reached(state, head, one, possible=False)
-
-
-def _reached(state: State, head: SlotHead, one: Statement, possible: bool) -> bool:
-    node = decider(state, head, one.node)
-    if not node:
-        return False
-    if node == one.node:
-        return state.threatened(node) if possible else state.reach.reached(node)
-    return state.threatened_down(node) if possible else state.reach.down(node)
+    return bool(node) and one.counts and state.threatens(node)
 
 
 def _slots(store: ViewStore, state: State, namespace: str, at: int) -> list[Row]:
@@ -84,7 +70,7 @@ def _slots(store: ViewStore, state: State, namespace: str, at: int) -> list[Row]
             rows.append(
                 [
                     "assertion", texts[one.node][0], stances.get(one.node, "standing"), one.erased,
-                    reached(state, head, one), _reached(state, head, one, possible=True),
+                    fails(state, head, one), threatened(state, head, one),
                 ]
             )  # fmt: skip
     return rows

@@ -110,13 +110,17 @@ class State:
         """Whether any possible edge is on record; without one the second reach is the first."""
         return self.graph.possible > 0
 
+    def fails(self, node: int) -> bool:
+        """Whether what a node decides over is withdrawn: it is reached, or is an object that is bad (E)."""
+        return self.reach.reached(node) or bool(self.kinds[node] == OBJECT_KIND and self.badness.hard[node])
+
     def threatened(self, node: int) -> bool:
         """Whether the second reach (possible premises included) reaches a node."""
         return self.reach_possible.reached(node) if self.has_possible else self.reach.reached(node)
 
-    def threatened_down(self, node: int) -> bool:
-        """Whether a node is bad, or the second reach reaches it."""
-        return self.badness.bad(node) or self.threatened(node)
+    def threatens(self, node: int) -> bool:
+        """The same with the second reach."""
+        return self.threatened(node) or bool(self.kinds[node] == OBJECT_KIND and self.badness.hard[node])
 
 
 def hydrate(store: ViewStore) -> State:

@@ -148,8 +148,9 @@ def _held_value(standing: list[Statement]) -> tuple[str, ...]:
     for one in standing:
         if one.own_say and (one.authority, one.mode) == top and one.value_key in says:
             says[one.value_key].add(one.issuer)
-    most = max(len(issuers) for issuers in says.values())
-    return tuple(value for value in tied if len(says[value]) == most)
+    # A value that is only retold counts for one issuer, as if one had said it: retelling adds nothing and takes nothing.
+    most = max(1, *(len(issuers) for issuers in says.values()))
+    return tuple(value for value in tied if max(1, len(says[value])) == most)
 
 
 @dataclass(slots=True)
