@@ -181,6 +181,9 @@ class Rule:
     def _erase(self) -> None:
         evidence: dict[Node, FactRecord] = {("evidence", record.source, record.id): record for record in self.own}
         self.deleted = {node for node, record in evidence.items() if self._deletes(record, None)}
+        for _, deletion in self.facts[EvidenceDeleted]:  # by name it is deleted whether or not it is on record
+            if isinstance(deletion.target, EvidenceTarget):
+                self.deleted.add(("evidence", deletion.target.evidence.source, deletion.target.evidence.id))
         self.erased: set[str] = set()
         for node, claims in self.made.items():
             self.erased |= {said.id for said in claims if node in self.deleted or self._deletes(evidence[node], said)}
@@ -207,6 +210,8 @@ class Rule:
         for said in self.said.values():
             bad[said.node] |= {("tombstoned",)} if said.id in self.erased else set()
             bad[said.node] |= {(self.stance(said),)} - {("standing",)}
+        for node in self.deleted:
+            bad[node].add(("tombstoned",))
         for record in self.own:
             node: Node = ("evidence", record.source, record.id)
             claims = self.made.get(node)

@@ -24,6 +24,9 @@ def faults(case: Case, build: Build = Oracle) -> list[str]:
             pairs += [("others", others if want.others is None else want.others, others)]
             where = f"{want.subject} {want.predicate} at {want.at_us}"
             found += [f"{where}: {name} is {have!r}, not {wanted!r}" for name, wanted, have in pairs if wanted != have]
+        for want in case.rows:
+            if want.row not in build(order, want.namespace).snapshot():
+                found.append(f"no row {want.row}")
     return found
 
 
@@ -35,7 +38,7 @@ def test_the_rule_says(case: Case) -> None:
 def test_each_case_says_another_sentence_of_distinct_events() -> None:
     assert len({case.sentence for case in CASES}) == len(CASES)
     for case in CASES:
-        names: dict[tuple[str, str, str], str] = {}
+        names: dict[tuple[str, str, str, int], str] = {}
         for one in case.records:
-            key = (one.namespace, one.source, one.id)
+            key = (one.namespace, one.source, one.id, one.recorded_us)
             assert names.setdefault(key, one.content_hash) == one.content_hash, (case.sentence, key)

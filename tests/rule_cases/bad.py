@@ -83,6 +83,8 @@ HIGHER: list[Case] = [
     case("versions that do not parse are not compared", passes(at(1), "item:a@odd"), passes(at(2), A2),
          passes(at(3), A1), current("item:a@odd"), current(A2)),
     case("a failed upgrade is no record", passes(at(1), A1), passes(at(2), A2, False), current(A1)),
+    case("a true verdict that does not hold is no record", passes(at(1), A1), passes(at(2), A2),
+         passes(at(3, "hub"), A2, False), current(A1)),
     case("a mention or a premise is no record", passes(at(1), A1), passes(at(2), B1, True, A2),
          says(at(3), A2, "note", "seen"), current(A1)),
     case("another base is no higher version", passes(at(1), A1), passes(at(2), "item:b@2"), current(A1)),

@@ -41,18 +41,33 @@ class Expected:
 
 
 @dataclass(frozen=True)
+class Row:
+    """A row that the snapshot must hold (docs/decisions/0002)."""
+
+    row: list[Any]
+    namespace: str = HOME
+
+
+@dataclass(frozen=True)
 class Case:
-    """Given these records, in any order, then these answers. `sentence` says the claim."""
+    """Given these records, in any order, then these answers and rows. `sentence` says the claim."""
 
     sentence: str
     records: tuple[FactRecord, ...]
     expected: tuple[Expected, ...]
+    rows: tuple[Row, ...] = ()
 
 
-def case(sentence: str, *parts: FactRecord | Expected) -> Case:
-    """A case of the records and expected answers given."""
+def case(sentence: str, *parts: FactRecord | Expected | Row) -> Case:
+    """A case of the records, expected answers and rows given."""
     records = tuple(part for part in parts if isinstance(part, FactRecord))
-    return Case(sentence, (RULES, *records), tuple(part for part in parts if isinstance(part, Expected)))
+    expected = tuple(part for part in parts if isinstance(part, Expected))
+    return Case(sentence, (RULES, *records), expected, tuple(part for part in parts if isinstance(part, Row)))
+
+
+def row(*fields: Any) -> Row:
+    """A row of the home namespace's snapshot."""
+    return Row(list(fields))
 
 
 def at(time: int, source: str = "ci", name: str | None = None, **more: Any) -> At:

@@ -77,6 +77,12 @@ DECISIONS: list[Case] = [
          decided(at(3), "invalidate", {"evidence": {"source": "ci", "id": "e2"}}), then("tombstoned", KEY, "note")),
     case("decisions do not apply to decisions", _red, decided(at(2), "invalidate", evidence(_red)),
          decided(at(3), "invalidate", {"evidence": {"source": "ci", "id": "e2"}}), then("invalidated", KEY, "note")),
+    case("decisions do not apply to the evidence of deletions, decisions and policy",
+         deleted(at(1), {"source": "none"}), decided(at(2), "invalidate", {"source": "none"}), policy(at(3)),
+         note(at(4, "hub"), "red", ("ci", "e1"), ("ci", "e2"), ("ci", "e3")),
+         decided(at(5, "ops"), "invalidate", {"source": "ci"}), current(KEY, "note", "red")),
+    case("of two contents under one id the one recorded first exists", note(at(1, recorded=7), "red"),
+         note(at(1, recorded=6), "blue"), current(KEY, "note", "blue")),
     case("decisions do not apply to policy", _red, policy(at(2), predicates={"note": {"many": True}}),
          decided(at(3), "invalidate", {"evidence": {"source": "ci", "id": "e2"}}), current(KEY, "note", ["red"])),
 ]  # fmt: skip

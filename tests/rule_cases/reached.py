@@ -88,6 +88,8 @@ QUOTES: list[Case] = [
          withdrawn(KEY, "note", scope="east")),
     case("rule 5: to another subject-version it passes", passes(at(1), A1, False), passes(at(2), A1),
          passes(at(3), B1, True, passes(at(1), A1, False)), withdrawn(B1)),
+    case("rule 5: by a link from another subject-version it passes", _check, _recheck, _again,
+         linked(at(4), B1, [_check]), passes(at(5), B1), withdrawn(B1)),
     case("rule 5: what is no verdict passes to its subject-version", note(at(1), "x", subject=A1),
          note(at(2), "y", subject=A1), linked(at(3), A1, [note(at(1), "x", subject=A1)]), passes(at(4), A1),
          withdrawn(A1)),

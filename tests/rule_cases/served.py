@@ -74,6 +74,8 @@ TIMES: list[Case] = [
          note(at(2, "bot"), "x", _red, subject=B1), note(at(3), "blue", valid_from=4), current(B1, "note", "x")),
     case("a statement valid from before its observation supersedes as any", _red,
          note(at(2, "bot"), "x", _red, subject=B1), note(at(3), "blue", valid_from=2), withdrawn(B1, "note")),
+    case("a statement valid from its observation supersedes as any", _red, note(at(2, "bot"), "x", _red, subject=B1),
+         note(at(3), "blue", valid_from=3), withdrawn(B1, "note")),
     case("now is the latest event", note(at(1), "red", expires_at=5), message(at(6)), then("expired", KEY, "note")),
     case("now is never before the slot's latest observation", note(at(1), "red", observed_at=50), _fails,
          note(at(2), "x", observed_at=99, subject=B1), current(KEY, "note", "red"), current(B1, "note", "x")),
