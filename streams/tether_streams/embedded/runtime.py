@@ -1,0 +1,136 @@
+"""The embedded runtime: appends events to a log, and drives one view over it.
+
+A crash between any two steps loses and doubles nothing: raw events, facts and the view's rows are each durable with
+what says how far they go, and each step starts from there.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tether_schemas.answers import Receipt
+from tether_schemas.codec import RawInput
+from tether_schemas.errors import BadEvent, BadNamespace, EventConflict
+from tether_schemas.topics import RAW
+
+from tether_streams.embedded.admission import Admitted, Door, Limits, admit, letter, named_namespace
+from tether_streams.embedded.extraction import BATCH_RECORDS_MAX, Extraction, Recent, facts_after, raw_offset
+from tether_streams.ports import Appended, Letters, Log, NewLetter, View
+
+RECENT_EVENTS_MAX = 10_000
+RECENT_BYTES_MAX = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Limits of events, and how many records go through a stage at once."""
+
+    limits: Limits = field(default_factory=Limits)
+    batch_records_max: int = BATCH_RECORDS_MAX
+
+
+class Runtime:
+    """Appends to one log. Safe from many threads; needs no view. `clock_us` is the log's clock."""
+
+    def __init__(self, log: Log, letters: Letters, clock_us: Callable[[], int], options: Options | None = None) -> None:
+        self.log = log
+        self.letters = letters
+        self.options = options or Options()
+        self.recent = Recent(RECENT_EVENTS_MAX, RECENT_BYTES_MAX)
+        self._clock_us = clock_us
+        self._recorded_us = 0
+
+    def append(self, event: RawInput, door: Door) -> Receipt:
+        """Append one event; it is durable when this returns.
+
+        Raises BadEvent or BadNamespace when it is refused, EventConflict when its id is taken by other content.
+        """
+        admitted = admit(event, door, self.options.limits, self._now_us())
+        [appended] = self.log.append([admitted.record])
+        if appended.conflict:
+            raise EventConflict(admitted.record.namespace, admitted.record.source, admitted.record.id)
+        self._note(admitted, appended)
+        return Receipt(str(appended.offset), appended.duplicate)
+
+    def append_many(self, events: Sequence[RawInput], door: Door) -> list[Receipt]:
+        """Append a batch in one transaction, one receipt per event in order. A bad event is kept as a dead letter and
+        has the reason in its receipt; the others are appended."""
+        now_us = self._now_us()
+        admitted: list[Admitted | str] = [self._try(event, door, now_us) for event in events]
+        good = [one for one in admitted if not isinstance(one, str)]
+        answers = iter(self.log.append([one.record for one in good]))
+        receipts: list[Receipt] = []
+        letters: list[NewLetter] = []
+        for event, one in zip(events, admitted, strict=True):
+            reason = one if isinstance(one, str) else self._settle(one, next(answers), receipts)
+            if reason is not None:
+                receipts.append(Receipt(None, False, reason))
+                letters.append(letter(event, reason, door.namespace or named_namespace(event)))
+        if letters:
+            self.letters.add(letters)
+        return receipts
+
+    def end(self) -> int:
+        """The raw offset of the last event."""
+        return self.log.end(RAW)
+
+    def drive(self, view: View) -> "Drive":
+        """Extract into this log's facts and keep `view` up to them. One process at a time may do so."""
+        return Drive(self, view)
+
+    def _try(self, event: RawInput, door: Door, now_us: int) -> Admitted | str:
+        try:
+            return admit(event, door, self.options.limits, now_us)
+        except (BadEvent, BadNamespace) as error:
+            return str(error)
+
+    def _settle(self, admitted: Admitted, appended: Appended, receipts: list[Receipt]) -> str | None:
+        """The reason where the log did not take it; else its receipt is given."""
+        record = admitted.record
+        if appended.conflict:
+            return str(EventConflict(record.namespace, record.source, record.id))
+        self._note(admitted, appended)
+        receipts.append(Receipt(str(appended.offset), appended.duplicate))
+        return None
+
+    def _note(self, admitted: Admitted, appended: Appended) -> None:
+        self._recorded_us = max(self._recorded_us, appended.recorded_us)
+        if admitted.settled and not appended.duplicate:
+            self.recent.put(appended.offset, admitted.event, len(admitted.record.payload))
+
+    def _now_us(self) -> int:
+        return max(self._clock_us(), self._recorded_us)
+
+
+class Drive:
+    """One view, driven: extraction, then application. Not for two threads at once."""
+
+    def __init__(self, runtime: Runtime, view: View) -> None:
+        self._log = runtime.log
+        self._batch_records_max = runtime.options.batch_records_max
+        self._view = view
+        self._extraction = Extraction(runtime.log, runtime.letters, runtime.recent, self._batch_records_max)
+        self._position = raw_offset(self._log, view.position())
+
+    def position(self) -> int:
+        """The raw offset up to which every event is in the view, or a dead letter."""
+        return self._position
+
+    def catch_up(self) -> int:
+        """Bring the view to at least the log's end as it is now; the position then."""
+        end = self._log.end(RAW)
+        self._apply_stored()
+        while self._position < end and (step := self._extraction.step()) is not None:
+            if step.records:
+                self._view.apply(step.records, step.position)
+            self._position = step.extracted
+        return self._position
+
+    def _apply_stored(self) -> None:
+        """Apply the facts that are in the log and not in the view: after a crash, a failure, or for a new view."""
+        behind = False
+        while (at := self._view.position()) < self._extraction.facts_end:
+            records, position = facts_after(self._log, at, self._batch_records_max)
+            self._view.apply(records, position)
+            behind = True
+        if behind or self._position < self._extraction.extracted:
+            self._position = self._extraction.extracted

@@ -1,0 +1,136 @@
+"""Reads of one opened data directory: catch up with the log, then ask."""
+
+import re
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+
+from tether_projections.queries import Reader
+from tether_projections.snapshot import digest_of, snapshot
+from tether_schemas.answers import Answer, Change, DeadLetter, Dependent, Statement, StoreStatus, Why
+from tether_schemas.errors import BadNamespace, BadRequest, ViewBehind
+from tether_schemas.events import NAMESPACE_PATTERN, PUBLIC
+from tether_schemas.times import BadTime, time_text, time_us
+
+from tether.compose import Home, OpenView
+from tether.forms import Position, When
+
+TIMEOUT_S = 5.0
+POLL_INTERVAL_S = 0.01
+TIMEOUT_MAX_S = 86_400
+LETTERS_BATCH = 1_000
+
+
+def when_text(value: When, field: str) -> str:
+    """RFC 3339 text of a time in either form. Raises BadRequest naming the field."""
+    try:
+        if isinstance(value, datetime):
+            return time_text(value)
+        time_us(value)
+    except BadTime as error:
+        raise BadRequest(field, str(error)) from None
+    return value
+
+
+def check_namespace(namespace: object) -> str:
+    """A namespace that may be read and written; `*` is none. Raises BadNamespace."""
+    if not isinstance(namespace, str) or namespace == PUBLIC or not re.fullmatch(NAMESPACE_PATTERN, namespace):
+        raise BadNamespace(f"{namespace!r:.80} names none; give tenant or tenant/workspace")
+    return namespace
+
+
+class Reads:
+    """What one reader may ask of one data directory. Safe from many threads."""
+
+    def __init__(self, home: Home, reader: Reader) -> None:
+        self._home = home
+        self.reader = reader
+
+    def recall(
+        self, slot: tuple[str, str, str], valid_at: When | None, min_position: Position | None, timeout_s: float
+    ) -> Answer:
+        """The answer of a slot (subject, predicate, scope)."""
+        subject, predicate, scope = slot
+        at_us = None if valid_at is None else time_us(when_text(valid_at, "valid_at"))
+        with caught_up(self._home, min_position, timeout_s) as (view, position):
+            now_us = self._home.clock_us()
+            answer = view.queries.recall(self.reader, subject, predicate, scope=scope, valid_at_us=at_us, now_us=now_us)
+        return replace(answer, position=position)
+
+    def why(self, subject: str, predicate: str, scope: str) -> Why:
+        """The answer of a slot with its causes."""
+        with caught_up(self._home) as (view, position):
+            why = view.queries.why(self.reader, subject, predicate, scope, self._home.clock_us())
+        return replace(why, answer=replace(why.answer, position=position))
+
+    def dependents(self, subject: str) -> list[Dependent]:
+        """What derives from a subject."""
+        with caught_up(self._home) as (view, _):
+            return view.queries.dependents(self.reader, subject)
+
+    def history(self, subject: str, predicate: str, scope: str) -> list[Statement]:
+        """Every statement of a slot."""
+        with caught_up(self._home) as (view, _):
+            return view.queries.history(self.reader, subject, predicate, scope)
+
+    def changes(self, since: int, limit: int) -> list[Change]:
+        """What changed after a `seq`."""
+        with caught_up(self._home) as (view, _):
+            return view.queries.changes(self.reader, since, limit)
+
+    def digest(self) -> str:
+        """The digest of the namespace's snapshot."""
+        with caught_up(self._home) as (view, _):
+            return digest_of(snapshot(view.store, view.engine.state, self.reader.namespace))
+
+
+def status(home: Home, namespace: str | None) -> StoreStatus:
+    """Counts of one namespace, or of the store."""
+    letters = sum(not letter.replayed and namespace in (None, letter.namespace) for letter in all_letters(home))
+    with caught_up(home) as (view, position):
+        counted = view.queries.status(namespace)
+        end = str(home.runtime.end())
+    return replace(counted, log_position=end, view_position=position, generation=view.generation, dead_letters=letters)
+
+
+def all_letters(home: Home) -> Iterator[DeadLetter]:
+    """Every dead letter, by id."""
+    after = 0
+    while batch := home.log.letters.list(after, LETTERS_BATCH):
+        yield from batch
+        after = batch[-1].id
+
+
+@contextmanager
+def caught_up(
+    home: Home, min_position: Position | None = None, timeout_s: float = TIMEOUT_S
+) -> Generator[tuple[OpenView, str]]:
+    """The view once it has everything that the log holds, and where it stands.
+
+    With `min_position`, waits at most `timeout_s` for the log to hold it; then raises ViewBehind.
+    """
+    wanted = _wanted(min_position)
+    if not 0 <= timeout_s <= TIMEOUT_MAX_S:
+        raise BadRequest("timeout_s", f"is a number of seconds from 0 to {TIMEOUT_MAX_S}")
+    deadline = time.monotonic() + timeout_s
+    while True:
+        with home.reading() as view:
+            have = view.drive.catch_up()
+            if have >= wanted:
+                yield view, str(have)
+                return
+        if time.monotonic() >= deadline:
+            raise ViewBehind(str(wanted), str(have))
+        time.sleep(POLL_INTERVAL_S)
+
+
+def _wanted(min_position: Position | None) -> int:
+    if min_position is None:
+        return 0
+    positions = [min_position] if isinstance(min_position, str) else min_position
+    for position in positions:
+        if not (position.isascii() and position.isdigit() and len(position) <= 19):
+            raise BadRequest("min_position", f"{position!r:.80} is no position that this store gave")
+    return max(map(int, positions), default=0)

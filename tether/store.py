@@ -1,0 +1,135 @@
+"""Store: the operator's handle of a data directory. It appends events of any namespace, `*` included."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, Unpack
+
+from tether_projections.queries import Reader
+from tether_schemas.answers import Change, DeadLetter, Receipt, StoreStatus
+from tether_schemas.codec import RawInput
+from tether_schemas.errors import BadRequest
+from tether_streams.embedded.admission import Door
+
+from tether.compose import Home
+from tether.drafts import Drafts, RisingClock
+from tether.forms import Attributes
+from tether.memory import CHANGES_LIMIT, SOURCE, Memory
+from tether.reads import Reads, check_namespace, status
+from tether.settings import Settings
+
+PUBLIC = "*"
+LETTERS_LIMIT = 100
+REPLAYABLE = "append"
+
+
+class Store:
+    """One opened data directory. Safe from many threads. Close it, or use it in a `with`.
+
+    Opening and appending need no view, so many processes may do both; the first read makes this process its owner.
+    """
+
+    def __init__(self, home: Home, source: str) -> None:
+        """Made by Store.open."""
+        self._home = home
+        self._source = source
+        self._door = Door()
+        self._drafts = Drafts(PUBLIC, source, RisingClock(home.clock_us))
+
+    @classmethod
+    def open(
+        cls, path: str | Path, *, source: str = SOURCE, settings: Settings | None = None, create: bool = True
+    ) -> Self:
+        """Open a data directory; a missing one is made unless `create` is False.
+
+        `source` is what helpers state as the events' source; `settings` are those of the environment (`TETHER_*`)
+        unless given. Raises DataDirectory saying what to do, BadRequest for a setting that makes no sense.
+        """
+        return cls(Home.open(path, settings, create), source)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the data directory; memories made here end with it. Closing again does nothing."""
+        self._home.close()
+
+    @property
+    def path(self) -> Path:
+        """The data directory."""
+        return self._home.path
+
+    def memory(self, namespace: str, principal: str | None = None, *, source: str | None = None) -> Memory:
+        """One namespace, as one principal sees it; many may be used side by side. Raises BadNamespace."""
+        return Memory(self._home, namespace, principal, self._source if source is None else source)
+
+    def append(self, event: RawInput) -> Receipt:
+        """Append one event, which names its namespace. Raises as Memory.append does."""
+        return self._home.runtime.append(event, self._door)
+
+    def append_many(self, events: Sequence[RawInput]) -> list[Receipt]:
+        """Append a batch in one transaction, as Memory.append_many does."""
+        return self._home.runtime.append_many(events, self._door)
+
+    def advisory(
+        self, advisory: Mapping[str, Any], *, format: str = "osv", **attributes: Unpack[Attributes]
+    ) -> Receipt:
+        """Record an advisory for every namespace, those born later included: OSV JSON, or a `revocation`."""
+        return self.append(self._drafts.advisory(advisory, format, attributes))
+
+    def policy(self, policy: Mapping[str, Any], decided_by: str, **attributes: Unpack[Attributes]) -> Receipt:
+        """Declare a policy for every namespace; one namespace's own is appended as a decision that names it."""
+        data = {"action": "policy", "policy": dict(policy), "decided_by": decided_by}
+        return self.append(self._drafts.event("decision", data, attributes))
+
+    def rules(self, rules: Mapping[str, Any], decided_by: str, **attributes: Unpack[Attributes]) -> Receipt:
+        """Declare extraction rules for every namespace, in force for what is appended from here on."""
+        data = {"action": "policy", "rules": dict(rules), "decided_by": decided_by}
+        return self.append(self._drafts.event("decision", data, attributes))
+
+    def status(self, namespace: str | None = None) -> StoreStatus:
+        """Counts of one namespace or of everything, and where log and view stand."""
+        return status(self._home, None if namespace is None else check_namespace(namespace))
+
+    def digest(self, namespace: str) -> str:
+        """The digest of a namespace, as Memory.digest gives it."""
+        return self._reads(namespace).digest()
+
+    def changes(self, namespace: str, since: int = 0, limit: int = CHANGES_LIMIT) -> list[Change]:
+        """A namespace's changes after the `seq` given."""
+        return self._reads(namespace).changes(since, limit)
+
+    def dead_letters(
+        self, *, after: int = 0, limit: int = LETTERS_LIMIT, namespace: str | None = None
+    ) -> list[DeadLetter]:
+        """At most `limit` dead letters with an id above `after`, of one namespace or of all."""
+        found: list[DeadLetter] = []
+        while len(found) < limit and (batch := self._home.log.letters.list(after, limit)):
+            found += [letter for letter in batch if namespace in (None, letter.namespace)]
+            after = batch[-1].id
+        return found[: max(limit, 0)]
+
+    def dead_letter(self, letter_id: int) -> DeadLetter:
+        """One dead letter. Raises BadRequest when there is none of that id."""
+        letter = self._home.log.letters.get(letter_id)
+        if letter is None:
+            raise BadRequest("id", f"there is no dead letter {letter_id}; list them to see which there are")
+        return letter
+
+    def replay_dead_letter(self, letter_id: int, event: RawInput | None = None) -> Receipt:
+        """Append what a dead letter holds once more, or the `event` that it should have been; it is then noted as
+        replayed. Raises as append does when it is refused again."""
+        letter = self.dead_letter(letter_id)
+        if event is None and letter.stage != REPLAYABLE:
+            raise BadRequest("id", f"dead letter {letter_id} is recorded as evidence; append a corrected event instead")
+        receipt = self.append(letter.payload if event is None else event)
+        self._home.log.letters.mark_replayed(letter_id)
+        return receipt
+
+    def _reads(self, namespace: str) -> Reads:
+        return Reads(self._home, Reader(check_namespace(namespace)))
