@@ -15,7 +15,7 @@ MODE_RANK: dict[str, int] = {"synthesized": 0, "inferred": 1, "extracted": 2, "e
 class PredicatePolicy(BaseModel):
     """What one predicate means. The default: no verdict, one value, does not rest on its subject."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     verdict: bool = False
     many: bool = False
@@ -28,7 +28,7 @@ class PredicatePolicy(BaseModel):
 class SchemePolicy(BaseModel):
     """Whether names of a scheme carry versions, and whether a higher version on record retires a lower one."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     versioned: bool = True
     higher_version: bool = False
@@ -37,7 +37,7 @@ class SchemePolicy(BaseModel):
 class SourcePolicy(BaseModel):
     """How far one source's word goes, and whose statements its statements are (one issuer across sources)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     authority_max: Authority | None = None
     issuer: str | None = None
@@ -46,7 +46,7 @@ class SourcePolicy(BaseModel):
 class Policy(BaseModel):
     """One policy, whole. The latest of a namespace lies over the latest of `*`, which lies over DEFAULT, key by key."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     predicates: dict[str, PredicatePolicy] = Field(default_factory=dict[str, PredicatePolicy])
     schemes: dict[str, SchemePolicy] = Field(default_factory=dict[str, SchemePolicy])
