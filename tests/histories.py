@@ -171,6 +171,18 @@ def _restated(world: World) -> FactRecord:
     return said(at, claim(before.subject, before.predicate, value, **fields))
 
 
+def _chorus(world: World) -> FactRecord:
+    """Several issuers of one source on one slot, of equal standing: what ties and corroboration are made of."""
+    at, subject, predicate = world.at(), world.subject(), world.random.choice(("note", "licence", "passes"))
+    premises: list[Named] = world.refs() if world.chance(0.3) else []
+    claims: list[dict[str, Any]] = []
+    for name in "abcd"[: world.random.randint(2, 4)]:
+        value = world.chance(0.7) if predicate == "passes" else world.random.choice(("red", "blue"))
+        derived = premises if world.chance(0.5) else []
+        claims.append(claim(subject, predicate, value, issuer=f"{at.source}#{name}", premises=derived))
+    return said(at, *claims)
+
+
 def _link(world: World) -> FactRecord:
     dependent, premises = world.ref(), [world.ref() for _ in range(world.random.choice((1, 1, 2)))]
     if world.chance(0.05):
@@ -265,7 +277,8 @@ def _again(world: World) -> FactRecord:
 
 
 MAKERS: tuple[tuple[Callable[[World], FactRecord], int], ...] = (
-    (_claims, 36), (_restated, 16), (_link, 12), (_advisory, 11), (_deletion, 6), (_decision, 9), (_policy, 2),
+    (_claims, 34),
+    (_chorus, 4), (_restated, 16), (_link, 12), (_advisory, 11), (_deletion, 6), (_decision, 9), (_policy, 2),
     (_again, 4), (lambda world: message(world.at(prefix="e")), 4),
 )  # fmt: skip
 

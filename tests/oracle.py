@@ -54,7 +54,7 @@ class Oracle(Rule):
         now = self._now(slot, at_us)
         other = tuple(self._alternatives(now))
         if not now.present:
-            return Recalled("unknown" if any(said.counts for said in self._of(slot)) else "invalidated")
+            return Recalled("unknown" if any(said.counts for said in self.of(slot)) else "invalidated")
         if len(now.held) > 1:
             return Recalled("disputed", alternatives=other)
         held = [said for said in now.standing if said.value_key in now.held]
@@ -75,10 +75,10 @@ class Oracle(Rule):
 
     def asked_us(self, slot: Slot) -> int:
         """The time that a slot is read at where none is asked for."""
-        return max(self.now_us, *(said.observed_us for said in self._of(slot)))
+        return max(self.now_us, *(said.observed_us for said in self.of(slot)))
 
     def _now(self, slot: Slot, at_us: int) -> Belief:
-        return belief([said for said in self._of(slot) if said.valid(at_us)])
+        return belief([said for said in self.of(slot) if said.valid(at_us)])
 
     def _shown(self, status: str, said: list[Said], other: tuple[tuple[Any, str, str], ...]) -> Recalled:
         best = max(said, key=Said.shown_rank)
@@ -138,7 +138,7 @@ class Oracle(Rule):
         """The rows of docs/decisions/0002, sorted by their canonical JSON."""
         rows: list[list[Any]] = []
         for slot in self.beliefs:
-            answer, made = self.answer(slot), self._of(slot)
+            answer, made = self.answer(slot), self.of(slot)
             erased = all(said.id in self.erased for said in made)
             key = None if erased and made[0].rules.many else slot[3]
             rows.append(["memory", *slot[:3], key, answer.status, answer.value, answer.coverage, answer.assertion])

@@ -58,13 +58,13 @@ class Rule:
         self._read_assertions()
         self._erase()
         slots = {said.slot for said in self.said.values()}
-        self.beliefs = {slot: belief([said for said in self._of(slot) if not said.interval]) for slot in slots}
+        self.beliefs = {slot: belief([said for said in self.of(slot) if not said.interval]) for slot in slots}
         self.bad = self._bad()
         self.edges = self._edges()
         self.reached = self._reach(possible=False)
         self.threatened = self._reach(possible=True)
 
-    def _of(self, slot: Slot) -> list[Said]:
+    def of(self, slot: Slot) -> list[Said]:
         return [said for said in self.said.values() if said.slot == slot]
 
     def stance(self, said: Said) -> str:
@@ -214,8 +214,8 @@ class Rule:
             bad[node].add(("tombstoned",))
         for record in self.own:
             node: Node = ("evidence", record.source, record.id)
-            claims = self.made.get(node)
-            if node in self.deleted or (claims and all(said.id in self.erased for said in claims)):
+            claims = self.made.get(node, [])
+            if claims and all(said.id in self.erased for said in claims):
                 bad[node].add(("tombstoned",))
             if self._invalid(record):
                 bad[node].add(("invalidated",))
@@ -285,10 +285,10 @@ class Rule:
             for premise in self._expanded(named):
                 if not (said.rules.verdict and premise[0] == "object"):
                     yield said.node, premise, stated
-                if said.rules.verdict and (premise[0] == "object" or self._speaks(said)):
+                if said.rules.verdict and (premise[0] == "object" or self.speaks(said)):
                     yield said.own_subject, premise, stated
 
-    def _speaks(self, said: Said) -> bool:
+    def speaks(self, said: Said) -> bool:
         """Whether a verdict's content premises are its subject-version's: present, none of its value above it."""
         present = self.beliefs[said.slot].present
         above = [other for other in present if other.value_key == said.value_key and other.authority > said.authority]

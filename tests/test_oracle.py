@@ -16,7 +16,7 @@ from tests.oracle_claims import Claim
 from tests.records import HOME, PUBLIC, At, claim_of, decided, evidence, linked, passes, revoked, says
 from tests.rule_cases.case import KEY, at, note
 
-SEEDS = range(1200)
+SEEDS = range(2000)
 
 CLAIMS: tuple[Claim, ...] = (
     oracle_claims.in_any_order,
@@ -63,7 +63,10 @@ _lifting = says(at(4, "record"), "item:b@1", "passes", True, authority="system-o
 _gone = decided(at(5), "invalidate", evidence(_origin))
 
 
-@pytest.mark.xfail(strict=True, reason="rule 3 as written: a lifted failure silences one of lower authority")
+_WRITTEN = "rule 3 as written: a verdict that is lifted is still present"
+
+
+@pytest.mark.xfail(strict=True, reason=_WRITTEN)
 def test_i_4_a_failure_lifted_by_higher_authority_serves_no_more_than_had_it_never_been() -> None:
     """A counterexample to I-4 in the rule itself.
 
@@ -74,8 +77,15 @@ def test_i_4_a_failure_lifted_by_higher_authority_serves_no_more_than_had_it_nev
     records = [_origin, _weak, _lifting, _gone]
     never = Oracle(records, HOME).recall("item:b@1", "passes")
     lifted = Oracle([*records, _failure], HOME).recall("item:b@1", "passes")
-    assert (never.status, lifted.status) == ("withdrawn", "current")  # what the rule says as written
-    assert never[:4] == lifted[:4]
+    assert never.status == lifted.status
+
+
+@pytest.mark.xfail(strict=True, reason=_WRITTEN)
+def test_i_4_a_failure_lifted_by_higher_authority_withdraws_no_more_than_had_it_never_been() -> None:
+    """The same the other way: what the lifted failure itself derives from still withdraws the true verdict."""
+    never = Oracle([_origin, _lifting, _gone], HOME).recall("item:b@1", "passes")
+    lifted = Oracle([_origin, _weak, _lifting, _gone], HOME).recall("item:b@1", "passes")
+    assert never.status == lifted.status
 
 
 _bad = revoked(At("r1", 9, "osv", PUBLIC), "ADV-1", "item:a@1")
