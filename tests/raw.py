@@ -20,7 +20,7 @@ def event(kind: str, data: Any, **attributes: Any) -> Json:
 
 def tool_result(tool: str = "shell", arguments: Any = None, result: Any = None, **attributes: Any) -> Json:
     """What a tool answered."""
-    data = {"tool": tool, "arguments": arguments or {}, "result": result, "is_error": False}
+    data: Json = {"tool": tool, "arguments": arguments or {}, "result": result, "is_error": False}
     return event("tool_result", data, **attributes)
 
 
