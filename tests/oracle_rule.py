@@ -190,6 +190,8 @@ class Rule:
         while True:
             gone: set[Node] = {("assertion", name) for name in self.erased} | self.deleted
             gone |= {node for node, claims in self.made.items() if any(said.id in self.erased for said in claims)}
+            for _ in self.links:  # an assertion not on record that rests on what is gone is gone when it comes
+                gone |= {node for _, node, premise, stated in self._unrecorded() if stated and premise in gone}
             derived = [said for said in self.said.values() if said.on_record & {(node, True) for node in gone}]
             if all(said.id in self.erased for said in derived):
                 break
@@ -275,7 +277,14 @@ class Rule:
             if counts and link.dependent.kind == "object":
                 for premise in (node for ref in link.premises for node in self._expanded(node_of(ref))):
                     edges.add((node_of(link.dependent), premise, link.grade == "stated"))
-        return edges
+        return edges | {(node, premise, stated) for counts, node, premise, stated in self._unrecorded() if counts}
+
+    def _unrecorded(self) -> Iterator[tuple[bool, Node, Node, bool]]:
+        """What links say of assertions that are not on record: whether the link counts, dependent, premise, stated."""
+        for counts, link in self.links:
+            if link.dependent.kind == "assertion" and link.dependent.text not in self.said:
+                for premise in (node for ref in link.premises for node in self._expanded(node_of(ref))):
+                    yield counts, node_of(link.dependent), premise, link.grade == "stated"
 
     def _edges_of(self, said: Said) -> Iterator[Edge]:
         if said.rules.verdict or said.rules.rests_on_subject:
@@ -302,7 +311,8 @@ class Rule:
         if said is None:
             return False
         if dependent[0] == "assertion":
-            return self.said[dependent[1]].slot == said.slot
+            other = self.said.get(dependent[1])
+            return other is not None and other.slot == said.slot
         return said.rules.verdict and dependent == said.own_subject
 
     def _reach(self, *, possible: bool) -> set[Node]:

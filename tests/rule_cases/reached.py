@@ -36,6 +36,8 @@ EDGES: list[Case] = [
          withdrawn(B1)),
     case("a link adds its premise whether or not anything else is known of that", linked(at(1), B1, ["item:new@1"]),
          linked(at(2), "item:new@1", [A1]), passes(at(3), B1), _fails, withdrawn(B1)),
+    case("a link adds its premise to an assertion that is not on record", linked(at(1), note(at(9), "never"), [A1]),
+         note(at(2), "red", note(at(9), "never")), _fails, withdrawn(KEY, "note")),
     case("a premise that never comes is not bad", note(at(1), "red", ("ci", "never")), current(KEY, "note", "red")),
     case("a link may have several premises", passes(at(1), B1), linked(at(2), B1, [C1, A1]), _fails, withdrawn(B1)),
     case("rule 1: a premise of an assertion that is no verdict is its own", note(at(1), "red", A1), _fails,
