@@ -42,7 +42,7 @@ THREATENED = "current, but threatened: a failure reaches it if possible premises
 
 @dataclass(slots=True)
 class Seen:
-    """One slot's answer as one reader sees it. `starts`: the nodes of the statements whose support decides."""
+    """One slot's answer as one reader sees it; without `served` it is as if nothing was ever said there."""
 
     status: Status
     served: Served | None = None
@@ -52,6 +52,11 @@ class Seen:
     alternatives: tuple[Alternative, ...] = ()
     coverage: Coverage = "unknown"
     at_us: int = 0
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the reader may see none of what decides."""
+        return self.served is None
 
     @property
     def is_false(self) -> bool:
@@ -165,7 +170,7 @@ def single_answer(state: State, row: Row) -> tuple[Answer, int]:
             reason = HELD_FALSE
         elif support and state.is_down[support]:
             status, withdrawn_by, reason = "withdrawn", int(support), REASONS["withdrawn"]
-        elif support and state.threatened(int(support)):
+        elif support and state.threatens(int(support)):
             known, reason = "threatened", THREATENED
     served = orjson.loads(value) if status == "current" and value is not None else None
     evidence = () if assertion is None else (EvidenceId(source, identifier),)
