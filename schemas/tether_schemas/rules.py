@@ -68,6 +68,7 @@ class AssertionTemplate(_Model):
     premises_complete: bool | Text = False
     original_text: Text | None = None
     write_reason: Text | None = None
+    review_at: Text | None = None
 
 
 class LinkTemplate(_Model):

@@ -12,6 +12,7 @@ expressions are bounded in length, not in time.
 
 import json
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -82,11 +83,33 @@ def compile_expression(text: str) -> Expression:
     if len(text) > EXPRESSION_CHARS_MAX:
         raise BadField("", f"the expression is longer than {EXPRESSION_CHARS_MAX} characters")
     try:
-        return Expression(text, _jmespath.compile(text))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", PendingDeprecationWarning)
+            compiled = _jmespath.compile(text)
+        _check_functions(compiled.parsed)
+    except PendingDeprecationWarning:
+        raise BadField("", f"{{{text}}}: backticks hold JSON; write texts as 'text'") from None
     except (exceptions.JMESPathError, ValueError) as error:
         raise BadField("", f"{{{text}}} is no JMESPath expression: {_one_line(error)}") from None
     except RecursionError:
         raise BadField("", f"{{{text:.80}}} is nested too deeply") from None
+    return Expression(text, compiled)
+
+
+def _check_functions(node: Any) -> None:
+    """Raise ValueError where a parsed expression calls what is no function, or with a wrong number of arguments."""
+    inside: list[Any] = node["children"]
+    if node["type"] == "function_expression":
+        known = cast(Any, _Functions).FUNCTION_TABLE.get(node["value"])
+        if known is None:
+            raise ValueError(f"there is no function {node['value']}")
+        wanted: Any = known["signature"]
+        many = bool(wanted) and wanted[-1].get("variadic", False)
+        if len(inside) < len(wanted) or (len(inside) > len(wanted) and not many):
+            raise ValueError(f"{node['value']} takes {len(wanted)} {'or more ' if many else ''}arguments")
+    for child in inside:
+        if isinstance(child, dict):
+            _check_functions(child)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from tether_schemas.templates import (
 ITEMS_MAX = 100_000
 FAULTS_PER_RULE_MAX = 10
 _LISTS = {"premises", "readers"}
+_NEEDED = {"subject", "predicate", "value", "dependent"}
 
 Context = dict[str, Any]
 Maker = Callable[[Context], Any]
@@ -167,9 +168,11 @@ def _made(tool: str, makers: dict[str, Maker], context: Context) -> BuiltIn | st
     arguments: dict[str, Any] = {}
     for field, make in makers.items():
         try:
-            arguments[field] = make(context)
+            value = make(context)
         except Failed as error:
             return f"{field}: {error}"
+        if value is not None or field in _NEEDED:
+            arguments[field] = value
     if "premises" in arguments and tool == MEMORY_WRITE:
         arguments["derived_from"] = arguments.pop("premises")
     try:
