@@ -153,10 +153,13 @@ def open_view(path: Path, runtime: Runtime, settings: Settings) -> OpenView:
 
 def _open_generation(generations: Generations, generation: str, runtime: Runtime, settings: Settings) -> OpenView:
     place = str(generations.file(generation))
-    store = ViewStore(place, settings.view_memory_mb, settings.view_threads)
+    with _readable(place):
+        store = ViewStore(place, settings.view_memory_mb, settings.view_threads)
     try:
         engine = Engine(store, history(runtime.log, settings.batch_records_max))
-        if not _is_of(runtime.log, _position(engine, place)):
+        with _readable(place):
+            position = engine.position()
+        if not _is_of(runtime.log, position):
             raise DataDirectory(place, "the view was made from another log")
         drive = runtime.drive(_Applying(engine, runtime.letters))
         return OpenView(generation, store, engine, Queries(store, engine), drive)
@@ -165,13 +168,14 @@ def _open_generation(generations: Generations, generation: str, runtime: Runtime
         raise
 
 
-def _position(engine: Engine, place: str) -> int:
-    """Where a view stands. Raises DataDirectory when what it holds cannot be read."""
+@contextmanager
+def _readable(place: str) -> Generator[None]:
+    """Whatever DuckDB makes of damaged pages is a view that cannot be read."""
     try:
-        return engine.position()
+        yield
     except TetherError:
         raise
-    except Exception as error:  # whatever DuckDB makes of damaged pages
+    except Exception as error:
         raise DataDirectory(place, f"the view cannot be read: {error}") from error
 
 

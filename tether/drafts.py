@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 
 import uuid_utils
 from tether_schemas.answers import EvidenceId
-from tether_schemas.errors import BadEvent
+from tether_schemas.errors import BadEvent, BadRequest
+from tether_schemas.refs import EvidenceRef
 from tether_schemas.times import BadTime, time_text, us_text
 
 from tether.forms import RefLike, Target
@@ -114,6 +115,22 @@ def ref(named: RefLike) -> Any:
     if isinstance(named, EvidenceId):
         return {"source": named.source, "id": named.id}
     return named if isinstance(named, str) else dict(named)
+
+
+def evidence_ref(named: EvidenceId | Mapping[str, str]) -> EvidenceRef:
+    """Evidence of the own namespace as a reference. Raises BadRequest."""
+    found = evidence_id(named)
+    return EvidenceRef(source=found.source, id=found.id)
+
+
+def evidence_id(named: EvidenceId | Mapping[str, str]) -> EvidenceId:
+    """Evidence in either form. Raises BadRequest."""
+    if isinstance(named, EvidenceId):
+        return named
+    try:
+        return EvidenceId(**named)
+    except TypeError:
+        raise BadRequest("evidence", "is named by its source and id: {source, id}") from None
 
 
 def refs(named: Sequence[RefLike] | RefLike) -> list[Any]:

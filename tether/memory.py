@@ -1,17 +1,17 @@
 """Memory: one namespace of a data directory, as one principal sees it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypedDict, Unpack
 
 from tether_projections.queries import Reader
-from tether_schemas.answers import Answer, Change, Dependent, Receipt, Statement, StoreStatus, Why
+from tether_schemas.answers import Answer, Change, Dependent, EvidenceId, Receipt, Statement, StoreStatus, Why
 from tether_schemas.codec import RawInput
 from tether_streams.embedded.admission import Door
 
 from tether.compose import Home
-from tether.drafts import Drafts, RisingClock
+from tether.drafts import Drafts, RisingClock, evidence_id, evidence_ref
 from tether.forms import Attributes, Fields, MessageFields, Position, RefLike, Target, ToolFields, Until, When
 from tether.reads import TIMEOUT_S, Reads, check_namespace, status
 from tether.settings import Settings
@@ -162,9 +162,15 @@ class Memory:
         """Why a slot is served as it is: its answer, and the shortest path to each cause."""
         return self._reads.why(subject, predicate, scope)
 
-    def dependents(self, subject: str) -> list[Dependent]:
-        """What derives from a subject, at any distance; nearest first."""
-        return self._reads.dependents(subject)
+    def dependents(self, subject: str | EvidenceId | Mapping[str, str]) -> list[Dependent]:
+        """What derives from a subject, an assertion (its id) or evidence, at any distance; nearest first. A subject
+        without its version asks for what derives from any version of it."""
+        return self._reads.dependents(subject if isinstance(subject, str) else evidence_ref(subject))
+
+    def get(self, evidence: EvidenceId | Mapping[str, str]) -> dict[str, Any] | None:
+        """The event that was recorded as this evidence; without its `data` where that is deleted, or in part not for
+        this memory's principal. None when there is none that it may see."""
+        return self._reads.get(evidence_id(evidence))
 
     def history(self, subject: str, predicate: str, *, scope: str = "") -> list[Statement]:
         """Every statement ever made in a slot, with its status. It serves nothing."""

@@ -6,13 +6,17 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
+import orjson
 from tether_projections.queries import Reader
 from tether_projections.snapshot import digest_of, snapshot
-from tether_schemas.answers import Answer, Change, DeadLetter, Dependent, Statement, StoreStatus, Why
+from tether_schemas.answers import Answer, Change, DeadLetter, Dependent, EvidenceId, Statement, StoreStatus, Why
 from tether_schemas.errors import BadNamespace, BadRequest, ViewBehind
 from tether_schemas.events import NAMESPACE_PATTERN, PUBLIC
+from tether_schemas.refs import EvidenceRef
 from tether_schemas.times import BadTime, time_text, time_us
+from tether_schemas.topics import TOPIC_OF_TYPE
 
 from tether.compose import Home, OpenView
 from tether.forms import Position, When
@@ -65,15 +69,27 @@ class Reads:
             why = view.queries.why(self.reader, subject, predicate, scope, self._home.clock_us())
         return replace(why, answer=replace(why.answer, position=position))
 
-    def dependents(self, subject: str) -> list[Dependent]:
-        """What derives from a subject."""
+    def dependents(self, named: str | EvidenceRef) -> list[Dependent]:
+        """What derives from a subject, an assertion or evidence."""
         with caught_up(self._home) as (view, _):
-            return view.queries.dependents(self.reader, subject)
+            return view.queries.dependents(self.reader, named)
 
     def history(self, subject: str, predicate: str, scope: str) -> list[Statement]:
         """Every statement of a slot."""
         with caught_up(self._home) as (view, _):
             return view.queries.history(self.reader, subject, predicate, scope)
+
+    def get(self, named: EvidenceId) -> dict[str, Any] | None:
+        """The event of a piece of evidence; its `data` is left out where it is deleted or not for this reader."""
+        with caught_up(self._home) as (view, _):
+            found = view.queries.get(self.reader, named.source, named.id, named.namespace)
+            if found is None:
+                return None
+            [stored] = self._home.log.read([TOPIC_OF_TYPE[found.event_type]], int(found.position) - 1, 1)
+        event: dict[str, Any] = orjson.loads(stored.envelope)
+        if found.payload_visible and stored.payload is not None:
+            event["data"] = orjson.loads(stored.payload)
+        return event
 
     def changes(self, since: int, limit: int) -> list[Change]:
         """What changed after a `seq`."""

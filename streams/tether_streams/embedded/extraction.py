@@ -13,6 +13,7 @@ from tether_schemas.topics import DECISIONS, FACTS, FACTS_PUBLIC, RAW
 
 from tether_streams.core.extract import RawPlace, extract
 from tether_streams.core.rules import RuleSet
+from tether_streams.embedded.bulk import bulk
 from tether_streams.ports import Letters, Log, NewLetter, NewRecord, Stored
 
 FACT_TOPICS = (FACTS, FACTS_PUBLIC)
@@ -91,6 +92,10 @@ class Extraction:
 
     def step(self) -> Step | None:
         """Extract one batch; its facts are durable when this returns. None when there is nothing to extract."""
+        with bulk():
+            return self._step()
+
+    def _step(self) -> Step | None:
         stored = self._log.read(RAW, self.extracted, self._batch_records_max)
         if not stored:
             return None

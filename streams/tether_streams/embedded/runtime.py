@@ -13,6 +13,7 @@ from tether_schemas.errors import BadEvent, BadNamespace, EventConflict
 from tether_schemas.topics import RAW
 
 from tether_streams.embedded.admission import Admitted, Door, Limits, admit, letter, named_namespace
+from tether_streams.embedded.bulk import bulk
 from tether_streams.embedded.extraction import BATCH_RECORDS_MAX, Extraction, Recent, facts_after, raw_offset
 from tether_streams.ports import Appended, Letters, Log, NewLetter, View
 
@@ -54,6 +55,10 @@ class Runtime:
     def append_many(self, events: Sequence[RawInput], door: Door) -> list[Receipt]:
         """Append a batch in one transaction, one receipt per event in order. A bad event is kept as a dead letter and
         has the reason in its receipt; the others are appended."""
+        with bulk():
+            return self._append_many(events, door)
+
+    def _append_many(self, events: Sequence[RawInput], door: Door) -> list[Receipt]:
         now_us = self._now_us()
         admitted: list[Admitted | str] = [self._try(event, door, now_us) for event in events]
         good = [one for one in admitted if not isinstance(one, str)]
