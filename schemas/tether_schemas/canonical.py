@@ -63,6 +63,11 @@ def check_json(value: Any, path: str = "") -> Survey:
     return Survey(found < _NOT_PLAIN, found % _NOT_PLAIN)
 
 
+def is_plain(value: Any) -> bool:
+    """What check_json says of a value that it let pass before."""
+    return _walk(value, 0) < _NOT_PLAIN
+
+
 def _walk(value: Any, depth: int) -> int:  # noqa: C901  # the hottest walk: one call per container, no more
     """The number of names in `value`, plus _NOT_PLAIN for each thing that orjson does not write canonically."""
     kind = _type_of(value)

@@ -4,11 +4,9 @@ Ids are content-addressed over the evidence and the claim in canonical spelling,
 facts and two equal claims of one evidence are one assertion.
 """
 
-from typing import Any
-
 from tether_schemas.build import trusted
 from tether_schemas.builtin import AnyRef, MemoryLink, MemoryWrite
-from tether_schemas.canonical import check_json, content_id
+from tether_schemas.canonical import content_id, is_plain
 from tether_schemas.events import Envelope
 from tether_schemas.facts import Asserted, Linked
 from tether_schemas.refs import Ref, parse_ref
@@ -45,7 +43,8 @@ class Claims:
         content = {name: value for name, value in values.items() if value is not None}
         content["premises"] = sorted(premises)
         # Texts were checked when the event was read; only numbers and names may need more than sorting.
-        plain = _is_plain(values["value"]) and _is_plain(values["confidence"])
+        confidence = values["confidence"]
+        plain = is_plain(values["value"]) and (confidence is None or is_plain(confidence))
         assertion_id = content_id("as", {"evidence": self._evidence, "claim": content}, plain)
         if self._is_new(assertion_id):
             values["type"] = "Asserted"
@@ -75,10 +74,6 @@ class Claims:
         return True
 
 
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, bool | str) or check_json(value).plain
-
-
 def _by_key(written: tuple[AnyRef, ...]) -> dict[str, Ref]:
     """The references in the order they came, each once."""
-    return {ref.key: ref for ref in map(parse_ref, written)}
+    return {ref.key if ref.source else ref.text: ref for ref in map(parse_ref, written)}
