@@ -12,7 +12,7 @@ from tether_projections.names import Names
 from tether_projections.reader import Reader
 from tether_projections.rulings import Rulings
 from tether_projections.slotview import SlotView, view_slots
-from tether_projections.state import ASSERTION_KIND, EVIDENCE_KIND, State
+from tether_projections.state import ASSERTION_KIND, OBJECT_KIND, State
 from tether_projections.store import ViewStore
 
 
@@ -87,7 +87,7 @@ class Reasons:
     def _content(self, node: int) -> Iterator[Reason]:
         state = self._state
         kind = state.kinds[node]
-        if kind not in (ASSERTION_KIND, EVIDENCE_KIND):
+        if kind == OBJECT_KIND:
             return
         if self._rulings.gone(node):
             yield self._tombstoned(node)

@@ -30,6 +30,7 @@ from tether_projections.slotview import SlotView, view_slots
 from tether_projections.state import State, objects_named
 from tether_projections.store import ViewStore
 
+OWN = ("tombstoned", "invalidated")  # statuses that the statements' own badness makes
 HINTS_MAX = 8  # names that a hint lists
 
 __all__ = ["EvidenceView", "Queries", "Reader"]
@@ -133,7 +134,7 @@ class Queries:
                 withdrawn |= self._deciders(view, seen)
             elif seen.coverage == "threatened":
                 threatened |= self._deciders(view, seen)
-            elif seen.served is not None and seen.status in ("tombstoned", "invalidated"):
+            elif seen.served is not None and seen.status == answer.status and seen.status in OWN:
                 own += [each.node for each in candidates(seen.served, seen.at_us) or view.statements]
         causes = explainer.causes(about, withdrawn, threatened) if withdrawn | threatened else []
         return Why(one.subject, predicate, scope, answer, tuple(causes + explainer.own(own)))
