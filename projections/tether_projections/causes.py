@@ -102,8 +102,9 @@ class Reasons:
 
     def _invalidated(self, node: int) -> Reason:
         found = self._rulings.decision(node)
-        unfit = Reason("invalidated", "its predicate's policy makes it impossible", None)
-        return unfit if found is None else Reason("invalidated", *found)
+        if found is not None:
+            return Reason("invalidated", *found)
+        return Reason("invalidated", "its predicate's policy makes it impossible", self._rulings.policy(node))
 
     def _stance(self, node: int) -> Reason:
         """Superseded, outranked or disputed: by which statement."""

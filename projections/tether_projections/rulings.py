@@ -6,7 +6,7 @@ from tether_schemas.answers import EvidenceId
 from tether_schemas.events import AdvisoryTarget, AssertionTarget, EvidenceTarget, SessionTarget, SourceTarget
 from tether_schemas.facts import Decided, EvidenceDeleted
 
-from tether_projections.governance import Order, Origin
+from tether_projections.governance import PUBLIC, Order, Origin
 from tether_projections.graph import CONTENT
 from tether_projections.names import Names
 from tether_projections.state import ASSERTION_KIND, EVIDENCE_KIND, State
@@ -54,6 +54,17 @@ class Rulings:
             return None
         (_, source, identifier), fact = found[-1]
         return f"{fact.reason} ({fact.decided_by})", EvidenceId(source, identifier)
+
+    def policy(self, node: int) -> EvidenceId | None:
+        """The event that declared the policy of an assertion's predicate; of its schemes where none did."""
+        slot = int(self._store.where("slot", "assertion", "a", [node])[0][0])
+        namespace, predicate = self._store.where("namespace, predicate", "memory", "slot", [slot])[0]
+        latest = self._state.policies.latest
+        declared = [(name, *latest[name]) for name in (namespace, PUBLIC) if name in latest]
+        declared.sort(key=lambda one: predicate not in one[2].predicates)
+        for name, (_, source, identifier), _ in declared:
+            return EvidenceId(source, identifier, PUBLIC if name == PUBLIC else "")
+        return None
 
     def _covering(self, origin: Origin, assertion: str) -> Iterator[tuple[Order, Decided]]:
         query = "SELECT time_us, source, id, body FROM decision WHERE namespace = ?"
