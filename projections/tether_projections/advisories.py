@@ -145,10 +145,17 @@ def names_of(fact: AdvisoryIssued) -> set[str]:
     """The packages or subjects that one revision names."""
     names = {base for base in map(package_base, fact.affected) if base is not None}
     for text in fact.subjects:
-        subject = parse_subject(text)
-        # Which schemes have versions is for each namespace's policy to say: the part before the last @ may be the base.
-        names |= {subject.text, package_of(subject), subject.text.rpartition("@")[0] or subject.text}
+        names |= bases_of(text)
     return names
+
+
+def bases_of(text: str) -> set[str]:
+    """What may stand as the base of an object that this subject names, as a version or whole.
+
+    Which schemes have versions is for each namespace's policy to say: the part before the last @ may be the base.
+    """
+    subject = parse_subject(text)
+    return {subject.text, package_of(subject), subject.text.rpartition("@")[0] or subject.text}
 
 
 def hit_of(revision: Revision, one: Object) -> Hit | None:

@@ -32,6 +32,7 @@ KIND_CODE = {"object": 0, "assertion": 1, "evidence": 2}
 STATED, POSSIBLE = 0, 1
 
 Target = tuple[int, int]  # kind code, node
+Rank = tuple[int, str, int, int]  # recorded_us, topic, partition, offset
 
 
 @dataclass(slots=True)
@@ -43,7 +44,7 @@ class NewEvidence:
     kind: str
     phantom: bool
     content_hash: str
-    rank: tuple[int, str, int, int]
+    rank: Rank
     assertions: list[int] = field(default_factory=list[int])
     links: list[int] = field(default_factory=list[int])
 
@@ -107,13 +108,14 @@ class Batch:
     decided: list[tuple[str, tuple[str, ...], int]] = field(default_factory=list[tuple[str, tuple[str, ...], int]])
     deleted: list[tuple[str, EvidenceDeleted]] = field(default_factory=list[tuple[str, EvidenceDeleted]])
     policy_changed: bool = False
-    contested: list[FactRecord] = field(default_factory=list[FactRecord])
+    disputed: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])  # ids with two contents
+    reranked: dict[int, Rank] = field(default_factory=dict[int, Rank])  # evidence met again with a lesser rank
     dirty: set[int] = field(default_factory=set[int])
     lost_nodes: set[int] = field(default_factory=set[int])
     new_nodes: set[int] = field(default_factory=set[int])
     lost_edges: set[int] = field(default_factory=set[int])
     new_edges: set[int] = field(default_factory=set[int])
-    cause: str | None = None
+    ghosts: list[int] = field(default_factory=list[int])  # phantoms that are deleted by name
 
     def add(self, table: str, row: Row) -> None:
         """Add one row to write."""
@@ -201,6 +203,7 @@ class Admission:
         if self.state.deletions.names(namespace, ref.source, ref.text):
             self.batch.add("ghost", (node,))
             self.state.erased.add(node)
+            self.batch.ghosts.append(node)
 
     def _assertion(self, record: FactRecord, evidence: NewEvidence, fact: Asserted) -> None:
         key = digest("assertion", record.namespace, fact.assertion_id)

@@ -80,7 +80,7 @@ class EdgeBuilder:
                 for target in made.stated:
                     self._attach(node, made.info, target, True)
                 for target in made.possible:
-                    self._attach(node, made.info, target, self._withdraws(made.info))
+                    self._attach(node, made.info, target, False)
         for link in self.batch.links.values():
             self._attach_link(link)
 
@@ -101,7 +101,7 @@ class EdgeBuilder:
                 if info is None:
                     self._phantom_edges(dependent, link, target)
                 else:
-                    self._attach(link.node, info, target, link.stated or self._withdraws(info), link.stated)
+                    self._attach(link.node, info, target, link.stated)
                     self.batch.dirty.add(info.slot)
 
     def _phantom_edges(self, dependent: int, link: NewLink, target: Target) -> None:
@@ -110,17 +110,15 @@ class EdgeBuilder:
         for premise in self._expand(target):
             self._edge((dependent, premise), (link.node, dependent), (STATED if link.stated else 0) | content)
 
-    def _attach(self, via: int, info: Info, target: Target, withdraws: bool, stated: bool | None = None) -> None:
-        grade = STATED if withdraws else 0
+    def _attach(self, via: int, info: Info, target: Target, stated: bool) -> None:
+        grade = STATED if stated or self._withdraws(info) else 0
         if target[0] == OBJECT:
             dependent = info.object if info.verdict else info.node
             self._edge((dependent, target[1]), (via, info.node), grade)
             if info.rests and not info.verdict:
                 self.rest(info)
             return
-        content = CONTENT if (withdraws if stated is None else stated) else 0
-        if stated is None and withdraws and target in self.batch.assertions[info.node].possible:
-            content = 0
+        content = CONTENT if stated else 0
         for premise in self._expand(target):
             self._edge((info.node, premise), (via, info.node), grade | content)
             if info.verdict:
@@ -144,7 +142,8 @@ class EdgeBuilder:
     def rest(self, info: Info) -> None:
         """Make sure that the edge from an assertion to its own subject stands."""
         for edge in self.graph.edges_from(info.node):
-            if int(self.graph.premise[edge]) == info.object and int(self.graph.via[edge]) == info.node:
+            stated = int(self.graph.flags[edge]) & STATED
+            if stated and int(self.graph.premise[edge]) == info.object and int(self.graph.via[edge]) == info.node:
                 return
         live = 0 if info.node in self.state.invalid else LIVE
         self._add((info.node, info.object), (info.node, info.node), live | STATED)
@@ -210,9 +209,7 @@ class EdgeBuilder:
             rows = store.rows("SELECT kind, node FROM premise WHERE owner = ?", [node])
             for info in infos:
                 for premise_kind, premise in rows:
-                    stated = grade == 0
-                    withdraws = stated or self._withdraws(info)
-                    self._attach(int(node), info, (int(premise_kind), int(premise)), withdraws, stated)
+                    self._attach(int(node), info, (int(premise_kind), int(premise)), grade == 0)
 
     def set_flags(self, edge: int, flags: int) -> None:
         """Change an edge's flags, noting what reach must look at again."""

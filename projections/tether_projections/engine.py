@@ -82,7 +82,7 @@ class Engine:
         for record, key in zip(records, keys, strict=True):
             named = (record.namespace, record.source, record.id)
             kept = state.contested.get(named)
-            if kept is not None and kept != record.content_hash:
+            if kept is not None and kept[0] != record.content_hash and kept[1] <= record.rank:
                 continue
             known = state.keys.get(key)
             if known and known not in state.phantoms:
@@ -102,16 +102,25 @@ class Engine:
             content, rank = made.content_hash, made.rank
         else:
             row = self.store.where("content_hash, recorded_us, topic, partition, position", "evidence", "ev", [known])[0]
-            content, rank = row[0], tuple(row[1:])
-        if content == record.content_hash:
-            return True
+            content, rank = row[0], (int(row[1]), row[2], int(row[3]), int(row[4]))
         named = (record.namespace, record.source, record.id)
+        if content == record.content_hash:
+            if record.rank < rank:
+                batch.reranked[known] = record.rank
+                if made is not None:
+                    made.rank = record.rank
+                if named in state.contested:
+                    state.contested[named] = (content, record.rank)
+            return True
+        kept = state.contested.get(named)
+        if kept is not None and kept[0] == record.content_hash:
+            state.contested[named] = (kept[0], min(kept[1], record.rank))
+            return False  # another of this batch has won already; history is read anew
+        rank = batch.reranked.get(known, rank)
         stays = rank <= record.rank
-        winner, loser = (content, record.content_hash) if stays else (record.content_hash, content)
-        state.contested[named] = winner
-        self.losers.append((*named, loser))
-        if stays:
-            batch.add("contested", (*named, winner))
+        state.contested[named] = (content, rank) if stays else (record.content_hash, record.rank)
+        self.losers.append((*named, record.content_hash if stays else content))
+        batch.disputed.append(named)
         return stays
 
     def _derive(self, state: State, batch: Batch) -> None:
@@ -182,6 +191,14 @@ class Engine:
         self.store.append("edge", rows)
         for table, made in batch.rows.items():
             self.store.append(table, made)
+        for evidence, rank in batch.reranked.items():
+            self.store.execute(
+                "UPDATE evidence SET recorded_us = ?, topic = ?, partition = ?, position = ? WHERE ev = ?", [*rank, evidence]
+            )
+        for named in dict.fromkeys(batch.disputed):
+            self.store.execute("DELETE FROM contested WHERE namespace = ? AND source = ? AND id = ?", named)
+            content, rank = state.contested[named]
+            self.store.append("contested", [(*named, content, *rank)])
 
     def _destroy(self, layers: Layers) -> None:
         """The content of what was erased leaves the tables; its effect stays."""
@@ -199,7 +216,7 @@ class Engine:
             _declare(fresh, records)
         fresh.change_seq = state.change_seq
         self._state = fresh
-        self.store.append("contested", [(*named, winner) for named, winner in state.contested.items()])
+        self.store.append("contested", [(*named, kept[0], *kept[1]) for named, kept in state.contested.items()])
         for records in self._history(position):
             batch = Batch(position)
             if not self._admit(fresh, batch, records):
@@ -215,12 +232,16 @@ def _note_kinds(state: State, batch: Batch) -> None:
     ):  # fmt: skip
         for node in nodes:
             state.kinds[node] = kind
+    for node in batch.ghosts:
+        state.badness.hard[node] = 1
+        batch.new_nodes.add(node)
 
 
 def _declare(state: State, records: Sequence[FactRecord]) -> None:
     """Take in the policies among records, before anything that they give a meaning to."""
     for record in records:
-        if state.contested.get((record.namespace, record.source, record.id), record.content_hash) != record.content_hash:
+        kept = state.contested.get((record.namespace, record.source, record.id))
+        if kept is not None and kept[0] != record.content_hash:
             continue
         for fact in record.facts:
             if isinstance(fact, PolicyDeclared) and fact.policy is not None:

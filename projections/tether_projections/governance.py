@@ -149,14 +149,18 @@ class PolicyBook:
     """The policy in force per namespace: its own latest over the latest of `*` over the default."""
 
     latest: dict[str, tuple[Order, Policy]] = field(default_factory=dict[str, tuple[Order, Policy]])
+    _ever: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     _merged: dict[str, Policy] = field(default_factory=dict[str, Policy])
     _versioned: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
     def add(self, namespace: str, order: Order, policy: Policy) -> bool:
-        """Record a policy; whether it is now in force."""
+        """Record a policy; whether anything may now mean something else."""
+        ever = self._ever.setdefault(namespace, set())
+        known = len(ever)
+        ever |= {name for name, scheme in policy.schemes.items() if scheme.versioned}
         had = self.latest.get(namespace)
         if had is not None and had[0] >= order:
-            return False
+            return len(ever) > known
         self.latest[namespace] = (order, policy)
         self._merged.clear()
         self._versioned.clear()
@@ -180,6 +184,12 @@ class PolicyBook:
             schemes = self.of(namespace).schemes.items()
             versioned = self._versioned[namespace] = frozenset(name for name, one in schemes if one.versioned)
         return parse_subject(text, versioned)
+
+    def erasable(self, namespace: str, text: str) -> Subject:
+        """A subject as deletions see it: a scheme that any policy ever called versioned stays so, since erasure only grows."""
+        default = {name for name, scheme in DEFAULT.schemes.items() if scheme.versioned}
+        ever = default | self._ever.get(PUBLIC, set()) | self._ever.get(namespace, set())
+        return parse_subject(text, frozenset(ever))
 
     def authority(self, namespace: str, source: str, claimed: str) -> int:
         """The rank of a claimed authority after the policy's cap for its source."""

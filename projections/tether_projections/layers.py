@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 from tether_schemas.events import EvidenceTarget, SessionTarget, SourceTarget, SubjectTarget
 from tether_schemas.facts import EvidenceDeleted
-from tether_schemas.subjects import parse_subject
 
 from tether_projections.batch import Batch
 from tether_projections.edges import EdgeBuilder, Lookup
 from tether_projections.governance import Origin
 from tether_projections.graph import CONTENT
 from tether_projections.keys import digest
+from tether_projections.advisories import bases_of
 from tether_projections.state import State, objects_named
 from tether_projections.store import ViewStore
 
@@ -156,7 +156,7 @@ class Layers:
             if deletions.covers_evidence(evidence.origin):
                 self._erase_evidence(evidence.node, evidence.assertions)
             for node in evidence.assertions:
-                subject = self.state.policies.subject(evidence.origin.namespace, self.batch.assertions[node].subject)
+                subject = self.state.policies.erasable(evidence.origin.namespace, self.batch.assertions[node].subject)
                 if deletions.covers_subject(evidence.origin, subject):
                     self._erase(node)
                     self._erase_payload(evidence.node)
@@ -187,9 +187,9 @@ class Layers:
         return [int(row[0]) for row in rows]
 
     def _delete_subject(self, namespace: str, text: str, until: int) -> None:
-        target = parse_subject(text)
-        for one in objects_named(self.store, self.state, {target.base, target.text, text}):
-            if one.namespace != namespace or target.text not in (one.subject.text, one.subject.base):
+        for one in objects_named(self.store, self.state, bases_of(text)):
+            subject = self.state.policies.erasable(namespace, one.subject.text)
+            if one.namespace != namespace or text not in (subject.text, subject.base):
                 continue
             rows = self.store.rows(
                 "SELECT s.a, s.ev FROM assertion AS s JOIN memory AS m USING (slot) JOIN evidence AS e ON e.ev = s.ev "

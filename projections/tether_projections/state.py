@@ -56,7 +56,7 @@ class State:
         self.dynamic: set[int] = set()
         self.on_record: dict[tuple[str, str], dict[int, str]] = {}
         self.phantoms: set[int] = set()  # named by a reference, not recorded yet
-        self.contested: dict[tuple[str, str, str], str] = {}
+        self.contested: dict[tuple[str, str, str], tuple[str, tuple[int, str, int, int]]] = {}
         self.kinds = np.zeros(1024, np.int8)
         self.is_down = np.zeros(1024, np.int8)  # what the table `down` says
         self.is_threatened = np.zeros(1024, np.int8)
@@ -174,8 +174,8 @@ def _load_books(store: ViewStore, state: State) -> None:
     for node, evidence, namespace, source, identifier, us, body in rows:
         fact = AdvisoryIssued.model_validate_json(body)
         state.advisories.add(Revision(node, evidence, Origin(namespace, source, identifier, us), fact))
-    for namespace, source, identifier, kept in store.rows("SELECT namespace, source, id, content_hash FROM contested"):
-        state.contested[namespace, source, identifier] = kept
+    for namespace, source, identifier, kept, *rank in store.rows("SELECT * FROM contested"):
+        state.contested[namespace, source, identifier] = (kept, (rank[0], rank[1], rank[2], rank[3]))
 
 
 def _load_badness(store: ViewStore, state: State) -> None:

@@ -164,7 +164,10 @@ CREATE TABLE down (node INTEGER NOT NULL);                          -- bad or re
 CREATE TABLE threatened (node INTEGER NOT NULL);                    -- reached only if possible premises count
 CREATE TABLE support (slot INTEGER NOT NULL, node INTEGER NOT NULL); -- where several nodes support a slot
 CREATE TABLE unresolved (adv INTEGER NOT NULL, node INTEGER NOT NULL, reason VARCHAR NOT NULL);
-CREATE TABLE contested (namespace VARCHAR, source VARCHAR, id VARCHAR, content_hash VARCHAR); -- what counts
+CREATE TABLE contested (            -- event ids claimed by two contents: which counts, and its rank
+    namespace VARCHAR, source VARCHAR, id VARCHAR, content_hash VARCHAR,
+    recorded_us BIGINT, topic VARCHAR, partition INTEGER, position BIGINT
+);
 
 CREATE TABLE change (               -- the live engine's outbox; never rebuilt
     seq      BIGINT NOT NULL,
