@@ -115,7 +115,9 @@ class Memory:
         """Record a message of a session; `seq` orders the session's messages."""
         return self.append(self._drafts.transcript((session_id, seq, role, content), fields))
 
-    def advisory(self, advisory: dict[str, Any], *, format: str = "osv", **attributes: Unpack[Attributes]) -> Receipt:
+    def advisory(
+        self, advisory: Mapping[str, Any], *, format: str = "osv", **attributes: Unpack[Attributes]
+    ) -> Receipt:
         """Record an advisory of this namespace: OSV JSON, or a `revocation`. For all namespaces, see Store.advisory."""
         return self.append(self._drafts.advisory(advisory, format, attributes))
 

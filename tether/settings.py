@@ -34,7 +34,7 @@ class Settings(BaseSettings):
     batch_records_max: int = Field(
         default=1_000, ge=1, le=100_000, description="records that go through a stage of the pipeline at once"
     )
-    view_memory_mb: int = Field(default=1024, ge=64, le=1024 * MIB, description="memory limit of DuckDB")
+    view_memory_mb: int = Field(default=1024, ge=64, le=1_048_576, description="memory limit of DuckDB, in MB")
     view_threads: int = Field(default=2, ge=1, le=256, description="threads of DuckDB")
 
 
