@@ -15,7 +15,7 @@ from tether.compose import Home
 from tether.drafts import Drafts, RisingClock
 from tether.forms import Attributes
 from tether.memory import CHANGES_LIMIT, SOURCE, Memory
-from tether.reads import Reads, check_namespace, status
+from tether.reads import Reads, caught_up, check_namespace, status
 from tether.settings import Settings
 
 PUBLIC = "*"
@@ -100,9 +100,12 @@ class Store:
         """The digest of a namespace, as Memory.digest gives it."""
         return self._reads(namespace).digest()
 
-    def changes(self, namespace: str, since: int = 0, limit: int = CHANGES_LIMIT) -> list[Change]:
-        """A namespace's changes after the `seq` given."""
-        return self._reads(namespace).changes(since, limit)
+    def changes(self, since: int = 0, limit: int = CHANGES_LIMIT, *, namespace: str | None = None) -> list[Change]:
+        """At most `limit` changes after the `seq` given, of one namespace or of all."""
+        if namespace is not None:
+            return self._reads(namespace).changes(since, limit)
+        with caught_up(self._home) as (view, _):
+            return view.queries.changes(None, since, limit)
 
     def dead_letters(
         self, *, after: int = 0, limit: int = LETTERS_LIMIT, namespace: str | None = None

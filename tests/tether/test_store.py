@@ -2,12 +2,15 @@
 
 import json
 import sqlite3
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tether_streams.embedded.admission import Door
 
 from tether import BadEvent, BadRequest, DataDirectory, LogUnavailable, Memory, Settings, Store, ViewLocked
+from tether.compose import Home
 
 
 def fill(store: Store, count: int = 5) -> str:
@@ -129,6 +132,19 @@ def test_a_second_store_of_the_process_appends_and_does_not_read(store: Store, d
         assert store.memory("acme").recall("user:ana", "city").value == "Turin"
         store.close()
         assert second.memory("acme").recall("user:ana", "city").value == "Turin"
+
+
+def test_an_append_does_not_wait_for_a_reader(data: Path) -> None:
+    home = Home.open(data, None, create=True)
+    event = {"specversion": "1.0", "id": "1", "source": "ci", "time": "2026-01-01T00:00:00Z", "namespace": "acme"}
+    message = {"session_id": "s", "seq": 1, "role": "user", "content": "hi"}
+    whole = event | {"type": "tether.transcript.v1", "data": message}
+    with home.reading():
+        appending = threading.Thread(target=home.runtime.append, args=(whole, Door()))
+        appending.start()
+        appending.join(timeout=60)
+        assert not appending.is_alive() and home.runtime.end() == 1
+    home.close()
 
 
 def test_a_closed_store_says_so(data: Path) -> None:

@@ -35,6 +35,19 @@ def test_in_file_order_the_standing_set_is_right_after_every_advisory(world: Wor
             assert withdrawn(memory, world.subjects) == expected, row["id"]
 
 
+def test_the_changes_tell_what_is_withdrawn(world: World, store: Store) -> None:
+    """A reader of changes alone ends with the same set."""
+    memory = store.memory(NAMESPACE)
+    seen: dict[str, str] = {}
+    since = 0
+    for event in world.events:
+        store.append(event)
+        for change in memory.changes(since):
+            seen[change.subject], since = change.status, change.seq
+    assert {subject for subject, status in seen.items() if status == "withdrawn"} == world.final
+    assert [change.seq for change in store.changes()][-1:] == [since]
+
+
 def orders(world: World) -> dict[str, list[Event]]:
     """The same events in other orders."""
     events = world.events
