@@ -110,10 +110,7 @@ class SlotKeeper:
                 judge(self.state, statement)
         for made in batch.assertions.values():
             statement = made.statement
-            statement.counts = made.info.node not in self.state.invalid
-            statement.erased = made.info.node in self.state.erased
-            if made.stated or made.possible or made.phantom:
-                judge(self.state, statement)
+            judge(self.state, statement)
             self.slots[made.info.slot].statements.append(statement)
 
     def believe(self) -> None:
