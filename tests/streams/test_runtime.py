@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tether_schemas.errors import BadEvent, BadNamespace, EventConflict, LogUnavailable
+from tether_schemas.events import Envelope
 from tether_schemas.facts import Asserted, FactRecord
 from tether_schemas.topics import RAW, TOOL_RESULTS
 from tether_streams.embedded.admission import Door, Limits
@@ -169,6 +170,17 @@ def test_an_event_that_cannot_be_decoded_is_a_dead_letter_and_nothing_waits_behi
     assert [key[2] for key in view.records] == ["1", "2"]
     [letter] = log.letters.list(0, 10)
     assert letter.stage == "extract" and orjson.loads(letter.payload)["data"] == {"tool": 1}
+
+
+def test_a_fault_of_extraction_itself_stops_one_event_only(runtime: Runtime, log: MemoryLog | SqliteLog) -> None:
+    """I-11"""
+    view = ViewDouble()
+    drive = runtime.drive(view)
+    runtime.append_many([write(1), write(2)], ACME)
+    runtime.recent.put(1, Envelope.model_construct(), 1)
+    drive.catch_up()
+    assert [key[2] for key in view.records] == ["2"]
+    assert log.letters.list(0, 10)[0].reason.startswith("extraction failed, ")
 
 
 def test_arguments_that_only_extraction_checks_leave_the_evidence(runtime: Runtime, log: MemoryLog | SqliteLog) -> None:

@@ -1,5 +1,6 @@
 """The extraction stage: raw topics in, facts out, in the order of raw offsets. One process at a time runs it."""
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -37,22 +38,27 @@ class Recent:
     def __init__(self, events_max: int, bytes_max: int) -> None:
         self._events_max = events_max
         self._bytes_max = bytes_max
+        self._lock = threading.Lock()
         self._bytes = 0
-        self._events: dict[int, Envelope] = {}
+        self._events: dict[int, tuple[Envelope, int]] = {}
         self.wanted = False  # somebody extracts in this process
 
     def put(self, offset: int, event: Envelope, size_bytes: int) -> None:
         """Remember an event that was just appended."""
         if not self.wanted:
             return
-        if len(self._events) >= self._events_max or self._bytes + size_bytes > self._bytes_max:
-            self._events, self._bytes = {}, 0
-        self._events[offset] = event
-        self._bytes += size_bytes
+        with self._lock:
+            if len(self._events) >= self._events_max or self._bytes + size_bytes > self._bytes_max:
+                self._events, self._bytes = {}, 0
+            self._events[offset] = event, size_bytes
+            self._bytes += size_bytes
 
     def pop(self, offset: int) -> Envelope | None:
         """The event at a raw offset, if it is still known."""
-        return self._events.pop(offset, None)
+        with self._lock:
+            event, size_bytes = self._events.pop(offset, (None, 0))
+            self._bytes -= size_bytes
+        return event
 
 
 class RulesInForce:
@@ -113,9 +119,14 @@ class Extraction:
     def _extract(self, stored: Stored, letters: list[NewLetter]) -> FactRecord | None:
         try:
             event = self._recent.pop(stored.offset) or _decode(stored)
+            return self._facts(stored, event, letters)
         except (BadEvent, ValueError) as error:
             letters.append(_letter(stored, str(error), 0))
-            return None
+        except Exception as error:  # a fault of ours: it stops this event, never those behind it
+            letters.append(_letter(stored, f"extraction failed, {type(error).__name__}: {error}", 0))
+        return None
+
+    def _facts(self, stored: Stored, event: Envelope, letters: list[NewLetter]) -> FactRecord:
         reasons: list[str] = []
         try:
             self._rules.declare(event)
