@@ -28,13 +28,18 @@ class Lookup:
         slots = {
             int(row[0]): row
             for row in self.store.where(
-                "slot, object, namespace, predicate, verdict, rests", "memory", "slot", list({int(row[2]) for row in rows})
+                "slot, object, namespace, predicate, verdict, rests",
+                "memory",
+                "slot",
+                list({int(row[2]) for row in rows}),
             )
         }
         self._known.update(dict.fromkeys(wanted))
         for a, evidence, slot in rows:
             _, about, namespace, predicate, verdict, rests = slots[int(slot)]
-            self._known[int(a)] = Info(int(a), int(evidence), int(slot), int(about), namespace, predicate, verdict, rests)
+            self._known[int(a)] = Info(
+                int(a), int(evidence), int(slot), int(about), namespace, predicate, verdict, rests
+            )
 
     def info(self, node: int) -> Info | None:
         """The info of a recorded assertion, None for anything else."""
@@ -225,7 +230,7 @@ class EdgeBuilder:
             self.batch.lost_edges.add(edge)
 
     def refresh_owner(self, owner: int, dependents: Iterable[int]) -> None:
-        """Make the edges via or of an owner live or not, as its counting has changed. Dynamic ones follow their slot."""
+        """Make edges via or of an owner live or not, as its counting has changed; dynamic ones follow their slot."""
         graph, invalid = self.graph, self.state.invalid
         for dependent in set(dependents):
             for edge in graph.edges_from(dependent):

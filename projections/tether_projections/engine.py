@@ -32,7 +32,7 @@ class Engine:
         self.store = store
         self._history = history
         self._state: State | None = None
-        # (namespace, source, id, content hash) of what lost its id to other content; the runtime makes dead letters of it.
+        # (namespace, source, id, content hash) of what lost its id to other content: dead letters, for the runtime.
         self.losers: list[tuple[str, str, str, str]] = []
 
     @property
@@ -101,7 +101,9 @@ class Engine:
         if made is not None:
             content, rank = made.content_hash, made.rank
         else:
-            row = self.store.where("content_hash, recorded_us, topic, partition, position", "evidence", "ev", [known])[0]
+            row = self.store.where("content_hash, recorded_us, topic, partition, position", "evidence", "ev", [known])[
+                0
+            ]
             content, rank = row[0], (int(row[1]), row[2], int(row[3]), int(row[4]))
         named = (record.namespace, record.source, record.id)
         if content == record.content_hash:
@@ -193,7 +195,8 @@ class Engine:
             self.store.append(table, made)
         for evidence, rank in batch.reranked.items():
             self.store.execute(
-                "UPDATE evidence SET recorded_us = ?, topic = ?, partition = ?, position = ? WHERE ev = ?", [*rank, evidence]
+                "UPDATE evidence SET recorded_us = ?, topic = ?, partition = ?, position = ? WHERE ev = ?",
+                [*rank, evidence],
             )
         for named in dict.fromkeys(batch.disputed):
             self.store.execute("DELETE FROM contested WHERE namespace = ? AND source = ? AND id = ?", named)

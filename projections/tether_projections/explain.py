@@ -7,14 +7,14 @@ from itertools import pairwise
 from tether_schemas.answers import Cause, EvidenceId, Step
 
 from tether_projections.causes import Reasons
-from tether_projections.graph import LIVE, STATED
 from tether_projections.names import Names
-from tether_projections.paths import Found, Hop, Path, Region, failing, shortest
+from tether_projections.paths import Found, Hop, Path, Region, failing, nearest_bad, shortest, starts_of
 from tether_projections.reader import Reader
 from tether_projections.state import State
 from tether_projections.store import ViewStore
 
 CAUSES_MAX = 1_000  # the nearest are listed
+SENTENCES_MAX = 10_000
 RESTRICTED = Cause("restricted", "", "", None, 0, ())
 
 
@@ -73,23 +73,13 @@ class Explainer:
         return set(self._visible(question, region))
 
     def _region(self, question: Question) -> Region:
-        starts = self._starts(question, question.deciders)
+        starts = starts_of(self._state, question.about, question.deciders, question.possible)
         self_bad = question.nearest and question.about in starts and self._state.badness.hard[question.about]
         region = (
             Region(sorted(starts)) if self_bad else failing(self._state, starts, question.possible, question.nearest)
         )
         self._names.fetch(region.nodes())
         return region
-
-    def _starts(self, question: Question, deciders: Iterable[int]) -> set[int]:
-        """The deciders, and the subject where one of them rests on it: that is no hop."""
-        graph, starts = self._state.graph, set(deciders) - {0}
-        needs = LIVE if question.possible else LIVE | STATED
-        for node in list(starts):
-            for edge in graph.edges_from(node):
-                if int(graph.premise[edge]) == question.about and int(graph.flags[edge]) & needs == needs:
-                    starts.add(question.about)
-        return starts
 
     def _walk(self, question: Question, known: set[int]) -> tuple[list[Cause], set[int]]:
         """The causes in a region but for those of the nodes `known`; and the nodes that are bad in it."""
@@ -111,7 +101,7 @@ class Explainer:
 
     def _visible(self, question: Question, region: Region) -> dict[int, Path]:
         deciders = [node for node in question.deciders if self._names.sees(node)]
-        seen = Region(sorted(self._starts(question, deciders)), region.hops)
+        seen = Region(sorted(starts_of(self._state, question.about, deciders, question.possible)), region.hops)
         return self._bad(question.about, seen, shortest(seen, self._names, self._may_follow))
 
     def _bad(self, about: int, region: Region, found: Found) -> dict[int, Path]:
@@ -141,7 +131,40 @@ def _order(named: EvidenceId) -> tuple[str, str]:
     return named.source, named.id
 
 
-def told(cause: Cause) -> str:
+class Sentences:
+    """The nearest cause of a withdrawal in a sentence. What is bad is named once for as long as the view stands still."""
+
+    def __init__(self, store: ViewStore) -> None:
+        self._store = store
+        self._position = -1
+        self._restricted = False
+        self._known: dict[int, list[Cause]] = {}
+
+    def told(self, state: State, reader: Reader, about: int, deciders: set[int]) -> str | None:
+        """Why what these nodes decide over is withdrawn; None where no cause may be seen, or none is near."""
+        if state.position != self._position or len(self._known) > SENTENCES_MAX:
+            self._position, self._known = state.position, {}
+            self._restricted = restricted(self._store)
+        if self._restricted:
+            cause = Explainer(self._store, state, reader).nearest(about, deciders)
+            return None if cause is None else told(cause, cause.distance)
+        distance, bad = nearest_bad(state, about, deciders)
+        fresh = [node for node in bad if node not in self._known]
+        if fresh:
+            explainer = Explainer(self._store, state, reader)
+            for node in fresh:
+                self._known[node] = explainer.own([node])
+        causes = [cause for node in bad for cause in self._known[node]]
+        cause = min(causes, key=lambda cause: (cause.node, cause.kind, cause.detail), default=None)
+        return None if cause is None else told(cause, distance)
+
+
+def restricted(store: ViewStore) -> bool:
+    """Whether any assertion names its readers."""
+    return bool(store.rows("SELECT 1 FROM assertion WHERE readers IS NOT NULL LIMIT 1"))
+
+
+def told(cause: Cause, distance: int) -> str:
     """One cause in a few words: what failed, how, and how far away."""
     match cause.kind:
         case "advisory" | "revocation":
@@ -150,5 +173,5 @@ def told(cause: Cause) -> str:
             what = f"{cause.node} is bad: {cause.detail}"
         case _:
             what = f"{cause.node} is {cause.kind}"
-    steps = "" if not cause.distance else f", {cause.distance} step{'s' * (cause.distance > 1)} away"
+    steps = "" if not distance else f", {distance} step{'s' * (distance > 1)} away"
     return f"withdrawn: {what}{steps}; see why()"

@@ -186,7 +186,7 @@ class PolicyBook:
         return parse_subject(text, versioned)
 
     def erasable(self, namespace: str, text: str) -> Subject:
-        """A subject as deletions see it: a scheme that any policy ever called versioned stays so, since erasure only grows."""
+        """A subject as deletions see it: a scheme ever called versioned stays so, since erasure only grows."""
         default = {name for name, scheme in DEFAULT.schemes.items() if scheme.versioned}
         ever = default | self._ever.get(PUBLIC, set()) | self._ever.get(namespace, set())
         return parse_subject(text, frozenset(ever))
@@ -200,7 +200,7 @@ class PolicyBook:
         return min(rank, AUTHORITY_RANK[capped.authority_max])
 
     def issuer_key(self, namespace: str, source: str, issuer: str) -> str:
-        """Whose statement it is, for succession: within its source, unless policy declares one issuer across sources."""
+        """Whose statement it is, for succession: within its source, unless policy declares one across sources."""
         declared = self.of(namespace).sources.get(source)
         if declared is not None and declared.issuer is not None:
             return f"\x00{declared.issuer}"

@@ -1,7 +1,8 @@
 """The derivation graph in compact arrays: a sorted base (CSR) and lists for what came since.
 
-An edge says that `dependent` derives from `premise`; `via` is the assertion or link that says so, `of` the assertion whose
-premise it thereby is (0: a link of an object). Edges are never removed, they stop being live. About 30 bytes an edge.
+An edge says that `dependent` derives from `premise`; `via` is the assertion or link that says so, `of` the
+assertion whose premise it thereby is (0: a link of an object).
+Edges are never removed, they stop being live. About 30 bytes an edge.
 """
 
 from collections.abc import Iterable

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from tether_schemas.events import EvidenceTarget, SessionTarget, SourceTarget, SubjectTarget
 from tether_schemas.facts import EvidenceDeleted
 
-from tether_projections.batch import Batch
+from tether_projections.advisories import bases_of
+from tether_projections.batch import Batch, NewAssertion
 from tether_projections.edges import EdgeBuilder, Lookup
 from tether_projections.governance import Origin
 from tether_projections.graph import CONTENT
 from tether_projections.keys import digest
-from tether_projections.advisories import bases_of
 from tether_projections.state import State, objects_named
 from tether_projections.store import ViewStore
 
@@ -97,7 +97,7 @@ class Layers:
             return []
         made = self.batch.assertions.get(node) or self.batch.links.get(node)
         if made is not None:
-            return [made.info.evidence if hasattr(made, "info") else made.evidence]  # pyright: ignore
+            return [made.info.evidence if isinstance(made, NewAssertion) else made.evidence]
         return [int(row[0]) for row in self.store.where("ev", table, column, [node])]
 
     def _recount(self, evidence: list[int]) -> None:
@@ -115,9 +115,11 @@ class Layers:
                     assert info is not None
                     self.batch.dirty.add(info.slot)
                     self._owners[int(a)] = {int(a), info.object}
-            for l, link_id, dependent, kind_code in self.store.where("l, link_id, dependent, kind", "link", "ev", [int(ev)]):
-                if self._toggle(int(l), self.state.decisions.counts(namespace, origin, link_id), hard=False):
-                    self._owners[int(l)] = self._link_dependents(int(dependent), int(kind_code))
+            for link, link_id, dependent, kind_code in self.store.where(
+                "l, link_id, dependent, kind", "link", "ev", [int(ev)]
+            ):
+                if self._toggle(int(link), self.state.decisions.counts(namespace, origin, link_id), hard=False):
+                    self._owners[int(link)] = self._link_dependents(int(dependent), int(kind_code))
 
     def _link_dependents(self, dependent: int, kind: int) -> set[int]:
         """The nodes that edges of a link may start from; the slots of assertions among them become dirty."""

@@ -6,7 +6,7 @@ from tether_schemas.answers import Change
 from tether_schemas.errors import BadRequest
 from tether_streams.core.belief import Statement
 
-from tether_projections.explain import Explainer, Question
+from tether_projections.explain import Explainer, Question, restricted
 from tether_projections.names import Names
 from tether_projections.reader import Reader
 from tether_projections.slots import decider
@@ -30,8 +30,7 @@ class Outbox:
         self._state = state
         self._reader = reader
         self._names = Names(store, state, reader or Reader("operator"))
-        restricted = reader is not None and store.rows("SELECT 1 FROM assertion WHERE readers IS NOT NULL LIMIT 1")
-        self._restricted = bool(restricted)
+        self._restricted = reader is not None and restricted(store)
         self._bad_of: dict[int, set[int]] = {}
 
     def since(self, seq: int, limit: int) -> list[Change]:

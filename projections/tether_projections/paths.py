@@ -11,6 +11,7 @@ from tether_projections.names import Names
 from tether_projections.state import State
 
 EDGES_MAX = 300_000  # how much of the graph one question looks at, nearest first
+NEAREST_EDGES_MAX = 2_000  # how much of it a sentence of reason does
 
 Path = tuple[int, ...]
 
@@ -69,6 +70,49 @@ def failing(state: State, starts: Iterable[int], possible: bool = False, nearest
                     further.append(premise)
         frontier = [] if nearest and found else further
     return region
+
+
+def nearest_bad(state: State, about: int, deciders: Iterable[int]) -> tuple[int, list[int]]:
+    """How far the nearest bad premises are, and which they are; none when they lie beyond NEAREST_EDGES_MAX edges.
+
+    As `failing` with `nearest`, but without paths; `about` is the asked subject, no hop away from what rests on it.
+    """
+    graph, reach, needs = state.graph, state.reach, LIVE | STATED
+    frontier = list(starts_of(state, about, deciders))
+    if about in frontier and state.badness.hard[about]:
+        return 0, [about]
+    seen, distance, count = set(frontier), 0, 0
+    while frontier and count < NEAREST_EDGES_MAX:
+        distance += 1
+        further: set[int] = set()
+        found: set[int] = set()
+        for node in frontier:
+            for edge in graph.edges_from(node):
+                flags, premise = int(graph.flags[edge]), int(graph.premise[edge])
+                count += 1
+                if flags & needs == needs:
+                    if bad_along(state, premise, flags):
+                        found.add(premise)
+                    elif premise not in seen and reach.reached(premise):
+                        further.add(premise)
+        if found:
+            return distance, sorted(found)
+        seen |= further
+        frontier = list(further)
+    return distance, []
+
+
+def _rests(state: State, node: int, about: int, needs: int = LIVE | STATED) -> bool:
+    graph = state.graph
+    edges = graph.edges_from(node)
+    return any(int(graph.premise[edge]) == about and int(graph.flags[edge]) & needs == needs for edge in edges)
+
+
+def starts_of(state: State, about: int, deciders: Iterable[int], possible: bool = False) -> set[int]:
+    """The deciders, and the subject where one of them rests on it: that is no hop."""
+    starts = set(deciders) - {0}
+    needs = LIVE if possible else LIVE | STATED
+    return starts | {about} if any(_rests(state, node, about, needs) for node in starts) else starts
 
 
 def bad_along(state: State, premise: int, flags: int) -> bool:

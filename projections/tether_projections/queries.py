@@ -9,7 +9,7 @@ from tether_schemas.refs import EvidenceRef
 
 from tether_projections.dependents import DEPENDENTS_MAX, Dependents
 from tether_projections.engine import Engine
-from tether_projections.explain import Explainer, told
+from tether_projections.explain import Explainer, Sentences
 from tether_projections.governance import PUBLIC
 from tether_projections.keys import digest
 from tether_projections.listing import EvidenceView, History, counts, evidence_view
@@ -42,6 +42,7 @@ class Queries:
     def __init__(self, store: ViewStore, engine: Engine) -> None:
         self._store = store
         self._engine = engine
+        self._sentences = Sentences(store)
 
     @property
     def _state(self) -> State:
@@ -80,8 +81,8 @@ class Queries:
 
     def _told(self, one: Asked, answer: Answer, about: int, deciders: set[int]) -> Answer:
         """The answer with its nearest cause as reason, where one may be seen."""
-        cause = Explainer(self._store, self._state, one.reader).nearest(about, deciders)
-        return answer if cause is None else replace(answer, reason=told(cause))
+        reason = self._sentences.told(self._state, one.reader, about, deciders)
+        return answer if reason is None else replace(answer, reason=reason)
 
     def _many(self, one: Asked) -> bool:
         return self._state.policies.of(one.reader.namespace).predicate(one.predicate).many

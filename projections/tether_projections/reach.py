@@ -100,9 +100,7 @@ class Reach:
                 fresh.append(dependent)
         fresh += self._spread(frontier)
         was = set(orphans)
-        return Moved(
-            [node for node in fresh if node not in was], [node for node in orphans if self.witness[node] < 0]
-        )
+        return Moved([node for node in fresh if node not in was], [node for node in orphans if self.witness[node] < 0])
 
     def _passes(self, edge: int) -> bool:
         flags = int(self.graph.flags[edge])

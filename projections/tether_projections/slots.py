@@ -9,7 +9,7 @@ from tether_schemas.times import time_us
 from tether_streams.core.belief import FALSE_KEY, TRUE_KEY, Belief, Served, Statement, believe, serve
 
 from tether_projections.batch import Batch, SlotHead
-from tether_projections.edges import EdgeBuilder, Lookup
+from tether_projections.edges import EdgeBuilder
 from tether_projections.graph import CONTENT, LIVE
 from tether_projections.keys import halves
 from tether_projections.state import Info, State
@@ -21,7 +21,8 @@ STATEMENT = (
     "valid_to, expires_at, premises_complete, readers, position, fit"
 )
 HEAD = (
-    "slot, hi, lo, namespace, scope, subject, predicate, many, verdict, rests, object, status, failed, a, value, support, single"
+    "slot, hi, lo, namespace, scope, subject, predicate, many, verdict, rests, object, "
+    "status, failed, a, value, support"
 )
 
 
@@ -161,7 +162,8 @@ class SlotKeeper:
             for one in slot.statements:
                 if one.node in self.state.dynamic:
                     self.edges.refresh_dynamic(self._info(slot.head, one), one.node in strongest)
-        failed = {one.node for one in slot.belief.present if one.value_key == FALSE_KEY} if held == (FALSE_KEY,) else set()
+        present = slot.belief.present if held == (FALSE_KEY,) else []
+        failed = {one.node for one in present if one.value_key == FALSE_KEY}
         self._keep_failed(slot, failed)
         scheme = slot.head.subject.partition(":")[0]
         policy = self.state.policies.of(slot.head.namespace).schemes.get(scheme)
@@ -206,7 +208,9 @@ class SlotKeeper:
         shown = base.shown
         support = self._choose_support(slot, base)
         first = slot.statements[0]
-        single = len(slot.statements) == 1 and not (first.interval or first.from_us or first.expires_us or first.readers)
+        single = len(slot.statements) == 1 and not (
+            first.interval or first.from_us or first.expires_us or first.readers
+        )
         value = self._value(slot, shown) if base.status == "current" else None
         state.shown[head.slot] = shown.node if shown is not None else 0
         complete = any(one.complete for one in base.supports) if base.supports else bool(shown and shown.complete)
@@ -263,9 +267,9 @@ class SlotKeeper:
     def holds_true(self, head: SlotHead) -> bool:
         """Whether a true verdict on an object holds in any slot, dirty or stored."""
         for one in self.slots.values():
-            if one.head.object == head.object and one.head.verdict and one.belief is not None:
-                if one.belief.held == (TRUE_KEY,):
-                    return True
+            same = one.head.object == head.object and one.head.verdict
+            if same and one.belief is not None and one.belief.held == (TRUE_KEY,):
+                return True
         rows = self.store.rows(
             "SELECT slot FROM memory WHERE object = ? AND verdict AND NOT failed "
             "AND status IN ('current', 'tombstoned', 'expired')",

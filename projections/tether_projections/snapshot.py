@@ -49,10 +49,12 @@ def threatened(state: State, head: SlotHead, one: Statement) -> bool:
 def _slots(store: ViewStore, state: State, namespace: str, at: int) -> list[Row]:
     heads: dict[int, SlotHead] = {}
     for row in store.rows(
-        "SELECT slot, scope, subject, predicate, many, verdict, rests, object, latest_us FROM memory WHERE namespace = ?",
+        "SELECT slot, scope, subject, predicate, many, verdict, rests, object FROM memory WHERE namespace = ?",
         [namespace],
     ):
-        heads[int(row[0])] = SlotHead(int(row[0]), b"", namespace, row[1], row[2], row[3], row[4], row[5], row[6], row[7])
+        heads[int(row[0])] = SlotHead(
+            int(row[0]), b"", namespace, row[1], row[2], row[3], row[4], row[5], row[6], row[7]
+        )
     statements: dict[int, list[Statement]] = {slot: [] for slot in heads}
     texts: dict[int, tuple[str, str | None]] = {}
     query = f"SELECT {STATEMENT}, assertion_id, value FROM assertion SEMI JOIN ids ON slot = ids.id"
@@ -96,9 +98,7 @@ def _memory_row(
     ]  # fmt: skip
 
 
-def coverage(
-    state: State, head: SlotHead, supports: list[Statement], shown: Statement | None, is_false: bool
-) -> str:
+def coverage(state: State, head: SlotHead, supports: list[Statement], shown: Statement | None, is_false: bool) -> str:
     """Coverage of an answer (readings, 11)."""
     if supports and not is_false and all(threatened(state, head, one) for one in supports):
         return "threatened"

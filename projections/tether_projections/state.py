@@ -164,11 +164,15 @@ def _load_graph(store: ViewStore, state: State) -> None:
 
 
 def _load_books(store: ViewStore, state: State) -> None:
-    for namespace, source, identifier, us, body in store.rows("SELECT namespace, source, id, time_us, body FROM decision"):
+    for namespace, source, identifier, us, body in store.rows(
+        "SELECT namespace, source, id, time_us, body FROM decision"
+    ):
         state.decisions.add(namespace, (us, source, identifier), Decided.model_validate_json(body))
     for namespace, body in store.rows("SELECT namespace, body FROM deletion"):
         state.deletions.add(namespace, EvidenceDeleted.model_validate_json(body))
-    for namespace, source, identifier, us, body in store.rows("SELECT namespace, source, id, time_us, body FROM policy"):
+    for namespace, source, identifier, us, body in store.rows(
+        "SELECT namespace, source, id, time_us, body FROM policy"
+    ):
         state.policies.add(namespace, (us, source, identifier), Policy.model_validate_json(body))
     rows = store.rows("SELECT adv, ev, namespace, source, id, time_us, body FROM advisory")
     for node, evidence, namespace, source, identifier, us, body in rows:
@@ -217,8 +221,8 @@ def _hollow(store: ViewStore, state: State) -> list[int]:
 
 def _load_on_record(store: ViewStore, state: State) -> None:
     rows = store.rows(
-        "SELECT DISTINCT namespace, subject, object FROM memory WHERE verdict AND NOT failed AND subject NOT LIKE 'pkg:%' "
-        "AND status IN ('current', 'tombstoned', 'expired')"
+        "SELECT DISTINCT namespace, subject, object FROM memory WHERE verdict AND NOT failed "
+        "AND subject NOT LIKE 'pkg:%' AND status IN ('current', 'tombstoned', 'expired')"
     )
     for namespace, text, node in rows:
         subject = state.policies.subject(namespace, text)
@@ -228,7 +232,11 @@ def _load_on_record(store: ViewStore, state: State) -> None:
 
 
 def _load_slots(store: ViewStore, state: State) -> None:
-    for table, column, kind in (("node", "node", OBJECT_KIND), ("assertion", "a", ASSERTION_KIND), ("evidence", "ev", 3)):
+    for table, column, kind in (
+        ("node", "node", OBJECT_KIND),
+        ("assertion", "a", ASSERTION_KIND),
+        ("evidence", "ev", 3),
+    ):
         where = " WHERE kind = 'object'" if table == "node" else ""
         state.kinds[store.numpy(f"SELECT {column} AS id FROM {table}{where}")["id"]] = kind
     state.is_down[store.numpy("SELECT node FROM down")["node"]] = 1
@@ -260,13 +268,9 @@ def objects_named(store: ViewStore, state: State, names: set[str]) -> list[Objec
                 "SELECT node, namespace, text FROM node WHERE base = ? AND kind = 'object'", [name]
             )
         ]
-    return [
-        Object(node, namespace, state.policies.subject(namespace, text)) for node, namespace, text in set(rows)
-    ]
+    return [Object(node, namespace, state.policies.subject(namespace, text)) for node, namespace, text in set(rows)]
 
 
 def as_json(value: object) -> str:
     """Compact JSON text."""
     return orjson.dumps(value).decode()
-
-

@@ -1,7 +1,7 @@
 """The DuckDB file of one view generation. The only import of duckdb."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -9,7 +9,6 @@ from typing import Any
 
 import duckdb
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from tether_schemas.errors import DataDirectory, ViewLocked
 
@@ -36,13 +35,18 @@ class ViewStore:
         except duckdb.Error as error:
             raise DataDirectory(path, f"the view cannot be read: {error}; rebuild it") from None
         self._appenders: dict[str, Any] = {}
-        if fresh or not self._db.execute("SELECT 1 FROM information_schema.tables WHERE table_name = 'meta'").fetchall():
+        if (
+            fresh
+            or not self._db.execute("SELECT 1 FROM information_schema.tables WHERE table_name = 'meta'").fetchall()
+        ):
             self._create()
         version = int(self.meta("schema", "0"))
         if version != SCHEMA_VERSION:
             self._db.close()
             word = "newer" if version > SCHEMA_VERSION else "older"
-            raise DataDirectory(path, f"the view has schema {version}, {word} than {SCHEMA_VERSION}; rebuild it or upgrade")
+            raise DataDirectory(
+                path, f"the view has schema {version}, {word} than {SCHEMA_VERSION}; rebuild it or upgrade"
+            )
 
     def _create(self) -> None:
         self._db.execute("BEGIN")
@@ -51,7 +55,7 @@ class ViewStore:
         self._db.execute("COMMIT")
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> Generator[None]:
         """Everything inside, or nothing."""
         self._db.execute("BEGIN")
         try:
@@ -75,9 +79,8 @@ class ViewStore:
     def append_ids(self, table: str, ids: NDArray[np.int32]) -> None:
         """Append ids to a table of one column."""
         if len(ids):
-            self._db.register("ids_in", pa.table({"id": ids}))
-            self._db.execute(f"INSERT INTO {table} SELECT id FROM ids_in")
-            self._db.unregister("ids_in")
+            with self._ids(ids):
+                self._db.execute(f"INSERT INTO {table} SELECT id FROM ids_in")
 
     def delete(self, table: str, column: str, ids: Sequence[int]) -> None:
         """Delete the rows whose integer column is one of `ids`."""
@@ -90,15 +93,15 @@ class ViewStore:
             self._db.execute(f"DELETE FROM {table} USING ids_in WHERE {table}.{column} = ids_in.id")
 
     @contextmanager
-    def _ids(self, ids: Sequence[int]) -> Iterator[None]:
-        self._db.register("ids_in", pa.table({"id": np.array(ids, np.int32)}))
+    def _ids(self, ids: "Sequence[int] | NDArray[np.int32]") -> Generator[None]:
+        self._db.register("ids_in", {"id": np.asarray(ids, np.int32)})
         try:
             yield
         finally:
             self._db.unregister("ids_in")
 
     def where(self, select: str, table: str, column: str, ids: Sequence[int]) -> list[Row]:
-        """Rows of a table whose integer column is one of `ids`: a point read each where these are few, else one join."""
+        """Rows of a table whose integer column is one of `ids`: a point read each where few, else one join."""
         if not ids:
             return []
         if len(ids) <= FEW:
@@ -117,7 +120,8 @@ class ViewStore:
 
     def numpy(self, sql: str) -> dict[str, NDArray[Any]]:
         """The columns of a query as arrays; the query has no NULL."""
-        return self._db.execute(sql).fetchnumpy()
+        found: dict[str, NDArray[Any]] = self._db.execute(sql).fetchnumpy()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # duckdb's stub leaves categories open
+        return found
 
     def meta(self, name: str, default: str) -> str:
         """One value of the meta table."""

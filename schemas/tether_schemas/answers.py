@@ -52,8 +52,9 @@ class Alternative:
 class Answer:
     """What memory holds for one slot. `value` is None unless `status` is `current`.
 
-    `reason` says in a sentence why; `assertion` is the statement shown and `evidence` the evidence of every statement of
-    the held value that the reader may see; `alternatives` are the other values; `position` is where the view stood.
+    `reason` says in a sentence why; `assertion` is the statement shown and `evidence` the evidence of every
+    statement of the held value that the reader may see; `alternatives` are the other values;
+    `position` is where the view stood.
     """
 
     value: Any
@@ -79,10 +80,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One reason why something is withdrawn: what failed (`node`), how (`kind`, `detail`), by what evidence, and the path.
+    """One reason why something is withdrawn: what failed (`node`), how (`kind`, `detail`), by what, and the path.
 
-    `distance` counts derivations from the asked subject: 0 is the subject itself. A cause that the reader may not see has
-    kind `restricted` and nothing else.
+    `distance` counts derivations from the asked subject: 0 is the subject itself. A cause that the reader may not see
+    has kind `restricted` and nothing else.
     """
 
     kind: CauseKind

@@ -36,7 +36,7 @@ KIND_OF_TYPE: dict[str, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One topic: `key` names the message key, `compacted` and `retention_ms` how long history stays (None: for ever)."""
+    """One topic: `key` names the message key, `compacted` and `retention_ms` how long it stays (None: for ever)."""
 
     name: str
     key: Literal["namespace", "none"]

@@ -1,7 +1,7 @@
 """Layers B and E of the rule (design, part 2) over the statements of one slot. Pure.
 
-`believe` decides what holds without looking at support; `serve` decides what is answered at a time, given which statements
-are reached.
+`believe` decides what holds without looking at support; `serve` decides what is answered at a time, given which
+statements are reached.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -107,7 +107,7 @@ def believe(statements: Sequence[Statement], verdict: bool) -> Belief:
 
 
 def _with_later(own: list[Statement]) -> Iterable[tuple[Statement, str]]:
-    """Each statement of one issuer, with what its successors say: `none` there are none, `same` value only, or `other`."""
+    """Each statement of one issuer, with what its successors say: `none`, the `same` value only, or `other`."""
     if len(own) == 1:
         return [(own[0], "none")]
     own = sorted(own, key=lambda one: one.order, reverse=True)
@@ -148,7 +148,7 @@ def _held_value(standing: list[Statement]) -> tuple[str, ...]:
     for one in standing:
         if one.own_say and (one.authority, one.mode) == top and one.value_key in says:
             says[one.value_key].add(one.issuer)
-    # A value that is only retold counts for one issuer, as if one had said it: retelling adds nothing and takes nothing.
+    # A value that is only retold counts for one issuer, as if one had said it: retelling adds and takes nothing.
     most = max(1, *(len(issuers) for issuers in says.values()))
     return tuple(value for value in tied if max(1, len(says[value])) == most)
 
@@ -180,7 +180,7 @@ def serve(statements: Sequence[Statement], verdict: bool, at_us: int, fails: Cal
     fresh = [one for one in kept if one.expires_us is None or at_us < one.expires_us]
     if not fresh:
         return Served("expired", _shown(kept), [], belief)
-    if verdict and belief.held[0] == FALSE_KEY:
+    if verdict and belief.held == (FALSE_KEY,):
         return Served("current", _shown(kept), kept, belief, is_false=True)
     supports = [one for one in fresh if not fails(one)]
     if supports:
