@@ -132,7 +132,7 @@ def _order(named: EvidenceId) -> tuple[str, str]:
 
 
 class Sentences:
-    """The nearest cause of a withdrawal in a sentence. What is bad is named once for as long as the view stands still."""
+    """The nearest cause of a withdrawal in a sentence. What is bad is named once while the view stands still."""
 
     def __init__(self, store: ViewStore) -> None:
         self._store = store
