@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 import numpy as np
@@ -120,8 +120,7 @@ class ViewStore:
 
     def numpy(self, sql: str) -> dict[str, NDArray[Any]]:
         """The columns of a query as arrays; the query has no NULL."""
-        found: dict[str, NDArray[Any]] = self._db.execute(sql).fetchnumpy()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # duckdb's stub leaves categories open
-        return found
+        return cast(dict[str, NDArray[Any]], cast(Any, self._db.execute(sql)).fetchnumpy())
 
     def meta(self, name: str, default: str) -> str:
         """One value of the meta table."""
