@@ -24,10 +24,11 @@ from tether_streams.core.belief import Statement
 
 from tether_projections.advisories import Group, Object, Revision, modified_us
 from tether_projections.governance import Origin
-from tether_projections.keys import Digest, digest, halves
+from tether_projections.keys import Digest, digest, halves, slot_key
 from tether_projections.state import Info, State, as_json
 from tether_projections.store import Row
 
+RECENT_MAX = 100_000
 KIND_CODE = {"object": 0, "assertion": 1, "evidence": 2}
 STATED, POSSIBLE = 0, 1
 
@@ -169,6 +170,10 @@ class Admission:
 
     def object(self, namespace: str, text: str) -> int:
         """The node of a subject."""
+        recent = self.state.recent
+        node = recent.get((namespace, text), 0)
+        if node:
+            return node
         key = digest("object", namespace, text)
         node = self.keys.get(key)
         if not node:
@@ -179,6 +184,9 @@ class Admission:
                 "node",
                 (node, *halves(key), "object", namespace, text, None, package_of(subject), subject.version),
             )
+        if len(recent) >= RECENT_MAX:
+            recent.clear()
+        recent[namespace, text] = node
         return node
 
     def target(self, namespace: str, ref: Ref) -> Target:
@@ -242,7 +250,7 @@ class Admission:
         self._assertion_rows(record, fact, made, key)
 
     def _slot(self, namespace: str, fact: Asserted, many: str | None, policy: PredicatePolicy, about: int) -> int:
-        key = digest("slot", namespace, fact.scope, fact.subject, fact.predicate, many or "")
+        key = slot_key(about, fact.scope, fact.predicate, many or "")
         slot = self.keys.get(key)
         if not slot:
             slot = self.keys.add(key)

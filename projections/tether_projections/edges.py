@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from tether_projections.batch import Batch, NewEvidence, NewLink, Target
 from tether_projections.graph import BLOCKED, CONTENT, DYNAMIC, LIVE, STATED
-from tether_projections.state import ASSERTION_KIND, Info, State
+from tether_projections.state import ASSERTION_KIND, OBJECT_KIND, Info, State
 from tether_projections.store import ViewStore
 
 OBJECT, ASSERTION, EVIDENCE = 0, 1, 2
@@ -154,8 +154,7 @@ class EdgeBuilder:
         self._add((info.node, info.object), (info.node, info.node), live | STATED)
 
     def _edge(self, ends: tuple[int, int], owners: tuple[int, int], flags: int) -> None:
-        dependent, premise = ends
-        if self._is_blocked(dependent, premise):
+        if self.state.kinds[ends[1]] != OBJECT_KIND and self._is_blocked(*ends):
             flags |= BLOCKED
         if not flags & DYNAMIC and owners[0] not in self.state.invalid and owners[1] not in self.state.invalid:
             flags |= LIVE
@@ -168,8 +167,6 @@ class EdgeBuilder:
 
     def _is_blocked(self, dependent: int, premise: int) -> bool:
         """Whether superseded, outranked and disputed do not pass (D, 5)."""
-        if premise in self.batch.objects:
-            return False
         about = self.lookup.info(premise) if self._may_be_assertion(premise) else None
         if about is None:
             return False

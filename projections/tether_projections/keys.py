@@ -5,13 +5,13 @@ and a dict for what came since.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
 DELTA_MAX = 262_144
-RECENT_MAX = 262_144
 
 Digest = bytes
 
@@ -24,6 +24,16 @@ def digest(kind: str, *parts: str) -> Digest:
 def halves(key: Digest) -> tuple[int, int]:
     """A digest as two signed 64-bit integers, as DuckDB stores it."""
     return int.from_bytes(key[:8], "little", signed=True), int.from_bytes(key[8:], "little", signed=True)
+
+
+@lru_cache(maxsize=65_536)
+def _slot_tail(scope: str, predicate: str, many: str) -> bytes:
+    return digest("slot", scope, predicate, many)[:12]
+
+
+def slot_key(about: int, scope: str, predicate: str, many: str = "") -> Digest:
+    """The digest of a slot: the node of its subject (which has the namespace in it) and 96 bits of all else."""
+    return about.to_bytes(4, "little") + _slot_tail(scope, predicate, many)
 
 
 class KeyIndex:

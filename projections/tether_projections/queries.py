@@ -11,7 +11,7 @@ from tether_projections.dependents import DEPENDENTS_MAX, Dependents
 from tether_projections.engine import Engine
 from tether_projections.explain import Explainer, Sentences
 from tether_projections.governance import PUBLIC
-from tether_projections.keys import digest
+from tether_projections.keys import digest, slot_key
 from tether_projections.listing import EvidenceView, History, counts, evidence_view
 from tether_projections.outbox import Outbox
 from tether_projections.reader import Asked, Reader, asked
@@ -88,7 +88,8 @@ class Queries:
         return self._state.policies.of(one.reader.namespace).predicate(one.predicate).many
 
     def _slot(self, one: Asked) -> int:
-        return self._state.keys.get(digest("slot", one.reader.namespace, one.scope, one.subject, one.predicate, ""))
+        about = self._state.keys.get(digest("object", one.reader.namespace, one.subject))
+        return self._state.keys.get(slot_key(about, one.scope, one.predicate)) if about else 0
 
     def _slots(self, one: Asked) -> list[int]:
         """The slots of a predicate: one, or one for each value."""

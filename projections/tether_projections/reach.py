@@ -5,7 +5,7 @@ witnesses hung on it are orphaned and derived again from premises outside (DRed 
 witnesses ends at the first bad node, so cycles cannot support themselves.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,7 +84,7 @@ class Reach:
         self._spread(bad.tolist())
 
     def update(
-        self, lost_nodes: Iterable[int], lost_edges: Iterable[int], new_nodes: Sequence[int], new_edges: Iterable[int]
+        self, lost_nodes: Iterable[int], lost_edges: Iterable[int], new_nodes: Sequence[int], new_edges: Collection[int]
     ) -> Moved:
         """Take in changes already made to badness and flags. Lost: less bad than before, or no longer live (or newly
         blocked); new: worse than before, or newly live (or no longer blocked)."""
@@ -92,7 +92,7 @@ class Reach:
         frontier = list(new_nodes)
         frontier += [node for node in orphans if self._derive(node)]
         fresh: list[int] = []
-        for edge in new_edges:
+        for edge in self._passing(new_edges):
             dependent = int(self.graph.dependent[edge])
             if self.witness[dependent] < 0 and self._passes(edge):
                 self._reach_by(edge)
@@ -101,6 +101,15 @@ class Reach:
         fresh += self._spread(frontier)
         was = set(orphans)
         return Moved([node for node in fresh if node not in was], [node for node in orphans if self.witness[node] < 0])
+
+    def _passing(self, edges: Collection[int]) -> Iterable[int]:
+        """Of many edges those that pass now or may do so once the frontier has been spread."""
+        if len(edges) < VECTOR_MIN:
+            return edges
+        ids = np.fromiter(edges, np.int32, len(edges))
+        premises = self.graph.premise[ids]
+        bad = (self.badness.hard[premises] != 0) | (self.badness.soft[premises] != 0)
+        return ids[bad | (self.witness[premises] >= 0)].tolist()
 
     def _passes(self, edge: int) -> bool:
         flags = int(self.graph.flags[edge])

@@ -204,12 +204,12 @@ class SlotKeeper:
     def _memory_row(self, slot: Slot) -> None:
         state, head = self.state, slot.head
         latest = max(one.observed_us for one in slot.statements)
-        base = slot.base = serve(slot.statements, head.verdict, latest, lambda _: False)
+        base = slot.base = _served_plainly(slot) or serve(slot.statements, head.verdict, latest, lambda _: False)
         shown = base.shown
         support = self._choose_support(slot, base)
         first = slot.statements[0]
         single = len(slot.statements) == 1 and not (
-            first.interval or first.from_us or first.expires_us or first.readers
+            first.from_us is not None or first.to_us is not None or first.expires_us is not None or first.readers
         )
         value = self._value(slot, shown) if base.status == "current" else None
         state.shown[head.slot] = shown.node if shown is not None else 0
@@ -276,6 +276,16 @@ class SlotKeeper:
             [head.object],
         )
         return any(int(row[0]) not in self.slots for row in rows)
+
+
+def _served_plainly(slot: Slot) -> Served | None:
+    """What `serve` says in the common case: one plain statement that counts and is not erased."""
+    if len(slot.statements) != 1 or slot.belief is None:
+        return None
+    one = slot.statements[0]
+    if not one.counts or one.erased or one.expires_us is not None or one.interval:
+        return None
+    return Served("current", one, [one], slot.belief, slot.head.verdict and one.value_key == FALSE_KEY)
 
 
 def slot_failed(slot: Slot) -> bool:

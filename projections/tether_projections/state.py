@@ -55,6 +55,7 @@ class State:
         self.causes: dict[int, set[Cause]] = {}
         self.dynamic: set[int] = set()
         self.on_record: dict[tuple[str, str], dict[int, str]] = {}
+        self.recent: dict[tuple[str, str], int] = {}  # (namespace, subject) -> node, of those met lately
         self.phantoms: set[int] = set()  # named by a reference, not recorded yet
         self.contested: dict[tuple[str, str, str], tuple[str, tuple[int, str, int, int]]] = {}
         self.kinds = np.zeros(1024, np.int8)
