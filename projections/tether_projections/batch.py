@@ -319,8 +319,7 @@ class Admission:
             self.batch.add("premise", (node, target, kind, grade))
 
     def _advisory(self, evidence: NewEvidence, fact: AdvisoryIssued) -> None:
-        node = self.keys.next_id
-        self.keys.next_id += 1
+        node = evidence.node  # an event issues one revision, so its own id will do
         origin = evidence.origin
         self.batch.groups.add(self.state.advisories.add(Revision(node, evidence.node, origin, fact)))
         self.batch.add(

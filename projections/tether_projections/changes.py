@@ -9,7 +9,7 @@ from tether_schemas.answers import ChangeKind, Status
 from tether_projections.batch import Batch
 from tether_projections.reach import Moved
 from tether_projections.slots import OldSlot, Slot, SlotKeeper
-from tether_projections.state import ASSERTION_KIND, OBJECT_KIND, State
+from tether_projections.state import OBJECT_KIND, State
 from tether_projections.store import Row, ViewStore
 
 Ids = NDArray[np.int32]
@@ -83,20 +83,8 @@ class ChangeLog:
                 continue
             root = self.state.reach.cause_of(down[slot])
             if root not in known:
-                known[root] = self.cause(root)
+                known[root] = self.state.cause(root)
             self._add(slot, "withdrawn", "withdrawn", known[root])
-
-    def cause(self, root: int) -> tuple[str, int, int]:
-        """What makes a root bad: kind, by what, and the root."""
-        causes = self.state.causes.get(root)
-        if causes:
-            kind, ref = min(causes)
-            return kind, ref, root
-        if root in self.state.erased:
-            return "tombstoned", 0, root
-        if root in self.state.invalid:
-            return "invalidated", 0, root
-        return "superseded" if self.state.kinds[root] == ASSERTION_KIND else "", 0, root
 
     def slot(self, slot: Slot, support: int) -> None:
         """A dirty slot: compare what was served with what is."""
@@ -109,20 +97,26 @@ class ChangeLog:
             return
         cause = ("", 0, 0)
         if status == "withdrawn":
-            cause = self.cause(self.state.reach.cause_of(support))
+            cause = self.state.cause(self.state.reach.cause_of(support))
         self._add(slot.head.slot, kind, status, cause)
 
 
 def _kind(slot: Slot, old: OldSlot | None, status: Status) -> ChangeKind | None:
-    if old is None:
-        return "asserted" if status == "current" else _named(status)
-    if status != old.status:
-        return "restored" if status == "current" else _named(status)
     shown = slot.base.shown if slot.base is not None else None
-    if status == "current" and shown is not None and shown.node != old.shown:
+    other = False
+    if old is not None and shown is not None and shown.node != old.shown:
         before = next((one for one in slot.statements if one.node == old.shown), None)
-        return "superseded" if before is None or before.value_key != shown.value_key else None
-    return None
+        other = before is None or before.value_key != shown.value_key
+    return kind_of(None if old is None else old.status, status, other)
+
+
+def kind_of(before: Status | None, status: Status, other: bool) -> ChangeKind | None:
+    """What a change is called: from what was served (None: nothing) to what is; `other`: another value is shown."""
+    if before is None:
+        return "asserted" if status == "current" else _named(status)
+    if status != before:
+        return "restored" if status == "current" else _named(status)
+    return "superseded" if status == "current" and other else None
 
 
 def _named(status: Status) -> ChangeKind | None:

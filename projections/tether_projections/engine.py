@@ -13,12 +13,12 @@ from tether_projections.keys import digest
 from tether_projections.layers import Layers
 from tether_projections.objects import ObjectKeeper
 from tether_projections.reach import Moved
+from tether_projections.rebuild import Kept
 from tether_projections.slots import SlotKeeper
 from tether_projections.state import ASSERTION_KIND, EVIDENCE_KIND, OBJECT_KIND, State, hydrate
 from tether_projections.store import ViewStore
 
 History = Callable[[int], Iterable[Sequence[FactRecord]]]
-KEPT = ("meta", "change")  # what a rebuild in place keeps
 
 
 class Engine:
@@ -125,7 +125,8 @@ class Engine:
         batch.disputed.append(named)
         return stays
 
-    def _derive(self, state: State, batch: Batch) -> None:
+    def _derive(self, state: State, batch: Batch, told: bool = True) -> None:
+        """Every layer for one batch; `told`: what is served otherwise goes to the outbox."""
         state.fit()
         _note_kinds(state, batch)
         lookup = Lookup(self.store, batch)
@@ -144,6 +145,8 @@ class Engine:
         objects.advisories()
         objects.versions(slots)
         self._reach(state, batch, slots)
+        if not told:
+            batch.rows["change"] = []
         self._write(state, batch, edges, first_edge)
         self._destroy(layers)
 
@@ -212,19 +215,22 @@ class Engine:
 
     def _rebuild(self, state: State, position: int) -> None:
         """Make everything anew from history under the policy now known."""
-        self.store.truncate(KEPT)
+        kept = Kept(self.store)
         fresh = State()
+        fresh.keys.inherit(state.keys)
         fresh.contested = state.contested
         for records in self._history(position):
             _declare(fresh, records)
         fresh.change_seq = state.change_seq
         self._state = fresh
-        self.store.append("contested", [(*named, kept[0], *kept[1]) for named, kept in state.contested.items()])
+        self.store.append("contested", [(*named, content, *rank) for named, (content, rank) in state.contested.items()])
         for records in self._history(position):
             batch = Batch(position)
             if not self._admit(fresh, batch, records):
                 raise TetherError("history changed while it was read; open the store again")
-            self._derive(fresh, batch)
+            self._derive(fresh, batch, told=False)
+        fresh.keys.inherit(None)
+        kept.tell(fresh, position)
         self.store.append("applied", [(position, 0)])
         fresh.position = position
 

@@ -45,6 +45,13 @@ class KeyIndex:
         self._ids: NDArray[np.int32] = np.empty(0, np.int32)
         self._delta: dict[Digest, int] = {}
         self.next_id = 1
+        self._before: KeyIndex | None = None
+
+    def inherit(self, before: "KeyIndex | None") -> None:
+        """Give names that another index knows their old ids again, and others ids above its own; None: no longer."""
+        self._before = before
+        if before is not None:
+            self.next_id = before.next_id
 
     def load(self, high: NDArray[np.int64], low: NDArray[np.int64], ids: NDArray[np.int32]) -> None:
         """Replace the content by stored rows, in any order."""
@@ -84,8 +91,10 @@ class KeyIndex:
 
     def add(self, key: Digest) -> int:
         """Give a name that has none the next id."""
-        given = self.next_id
-        self.next_id = given + 1
+        given = self._before.get(key) if self._before is not None else 0
+        if not given:
+            given = self.next_id
+            self.next_id = given + 1
         self._delta[key] = given
         return given
 

@@ -17,7 +17,9 @@ from tether_projections.store import Row, ViewStore
 CHANGES_MAX = 100_000
 CHANGES = (
     "SELECT c.seq, c.slot, c.kind, c.status, c.a, c.cause, c.ref, c.root, c.position, m.namespace, m.scope, m.subject, "
-    "m.predicate FROM change AS c JOIN memory AS m USING (slot) WHERE c.seq > ? AND (? IS NULL OR m.namespace = ?) "
+    "m.predicate FROM change AS c JOIN (SELECT slot, namespace, scope, subject, predicate FROM memory "
+    "UNION ALL SELECT slot, namespace, scope, subject, predicate FROM slot_past) AS m USING (slot) "
+    "WHERE c.seq > ? AND (? IS NULL OR m.namespace = ?) "
     "ORDER BY c.seq LIMIT ?"
 )
 
@@ -64,6 +66,8 @@ class Outbox:
         seq, _, kind, status, shown, _, _, _, position, *slot = row
         namespace, scope, subject, predicate = slot
         made = partial(Change, seq, kind, namespace, scope, subject, predicate)
+        if view is None and self._restricted:
+            return None  # the slot is of a past policy: whose statements it had can no longer be told
         if view is not None and self._reader is not None:
             reader = self._reader
             if not any(reader.may_see(one.readers) for one in view.statements):

@@ -115,6 +115,18 @@ class State:
         """Whether what a node decides over is withdrawn: it is reached, or is an object that is bad (E)."""
         return self.reach.reached(node) or bool(self.kinds[node] == OBJECT_KIND and self.badness.hard[node])
 
+    def cause(self, root: int) -> tuple[str, int, int]:
+        """What makes a bad node bad: the kind, by what (a revision, an assertion or a node; 0: by itself), the node."""
+        causes = self.causes.get(root)
+        if causes:
+            kind, ref = min(causes)
+            return kind, ref, root
+        if root in self.erased:
+            return "tombstoned", 0, root
+        if root in self.invalid:
+            return "invalidated", 0, root
+        return "superseded" if self.kinds[root] == ASSERTION_KIND else "", 0, root
+
     def threatened(self, node: int) -> bool:
         """Whether the second reach (possible premises included) reaches a node."""
         return self.reach_possible.reached(node) if self.has_possible else self.reach.reached(node)
@@ -152,8 +164,6 @@ def _load_keys(store: ViewStore, state: State) -> None:
     if len(found["id"]):
         ids, at = np.unique(found["id"], return_index=True)
         state.keys.load(found["hi"][at], found["lo"][at], ids.astype(np.int32))
-    highest = store.rows("SELECT coalesce(max(adv), 0) FROM advisory")
-    state.keys.next_id = max(state.keys.next_id, int(highest[0][0]) + 1)
 
 
 def _load_graph(store: ViewStore, state: State) -> None:

@@ -167,7 +167,7 @@ class ViewStore:
 
     def truncate(self, keep: Sequence[str]) -> None:
         """Empty every table but those named."""
-        found = self._db.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+        found = self._db.execute("SELECT table_name FROM duckdb_tables() WHERE NOT temporary").fetchall()
         for (table,) in found:
             if table not in keep:
                 self._db.execute(f"DELETE FROM {table}")

@@ -180,6 +180,7 @@ CREATE TABLE change (               -- the live engine's outbox; never rebuilt
     root     INTEGER NOT NULL,      -- the bad node; 0: none
     position BIGINT NOT NULL
 );
+CREATE TABLE slot_past (slot INTEGER, namespace VARCHAR, scope VARCHAR, subject VARCHAR, predicate VARCHAR);
 CREATE TABLE applied (position BIGINT NOT NULL, recorded_us BIGINT NOT NULL); -- the greatest is where the view stands
 
 CREATE VIEW memory_now AS
