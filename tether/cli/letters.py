@@ -1,13 +1,18 @@
 """The commands for dead letters."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
+import orjson
 import typer
 
 from tether.cli.common import SOURCE, Asked
 from tether.cli.show import cell, fields, put, put_json, table
 
+if TYPE_CHECKING:
+    from tether_schemas.answers import DeadLetter
+
 LISTED_MAX = 100
+REPLAYABLE = "append"
 
 LetterId = Annotated[int, typer.Argument(metavar="ID", min=1, help="The number of the dead letter.")]
 
@@ -27,18 +32,12 @@ def list_letters(
     elif not found:
         put(cell("no dead letters"))
     else:
-        rows = [
-            (
-                one.id,
-                one.recorded_at[:19] + "Z",
-                one.namespace or "-",
-                one.stage,
-                "yes" if one.replayed else "-",
-                one.reason,
-            )
-            for one in found
-        ]
-        put(table(("id", "recorded at", "namespace", "stage", "replayed", "reason"), rows, right=("id",)))
+        rows = [(one.id, one.recorded_at[:19] + "Z", one.namespace or "-", _reason(one)) for one in found]
+        put(table(("id", "recorded at", "namespace", "reason"), rows, right=("id",)))
+
+
+def _reason(letter: "DeadLetter") -> str:
+    return f"(replayed) {letter.reason}" if letter.replayed else letter.reason
 
 
 def show(asked: Asked, letter_id: LetterId) -> None:
@@ -68,8 +67,24 @@ def replay(
     with asked.home() as home:
         from tether.store import Store
 
-        receipt = Store(home, SOURCE).replay_dead_letter(letter_id, corrected)
+        store = Store(home, SOURCE)
+        letter = store.dead_letter(letter_id)
+        if corrected is not None or letter.stage == REPLAYABLE:
+            namespace = asked.given_namespace() or letter.namespace
+            corrected = _within(letter.payload if corrected is None else corrected, namespace)
+        receipt = store.replay_dead_letter(letter_id, corrected)
     if asked.as_json:
         put_json(receipt)
     else:
         put(cell(f"{'was there already' if receipt.duplicate else 'appended'} at position {receipt.position}"))
+
+
+def _within(event: bytes, namespace: str | None) -> bytes:
+    """The event, with the namespace that it was meant for where it names none."""
+    try:
+        read: object = orjson.loads(event)
+    except ValueError:
+        return event
+    if namespace is None or not isinstance(read, dict) or "namespace" in read:
+        return event
+    return orjson.dumps({**cast(dict[str, object], read), "namespace": namespace})

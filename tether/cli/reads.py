@@ -4,6 +4,7 @@ import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
 from tether.cli.common import USAGE, Asked, refuse
 from tether.cli.show import cell, count, evidence_text, fields, put, put_json, table, value_text
@@ -18,8 +19,10 @@ DEPENDENTS_SHOWN = 100
 CHANGES_MAX = 1_000
 FOLLOW_INTERVAL_S = 0.5
 
-Subject = Annotated[str, typer.Argument(help="What it is about, such as pkg:golang/go.etcd.io/bbolt@v1.3.7.")]
-Predicate = Annotated[str, typer.Argument(help="Which property, such as passes.")]
+Subject = Annotated[
+    str, typer.Argument(metavar="SUBJECT", help="What it is about, such as pkg:golang/go.etcd.io/bbolt@v1.3.7.")
+]
+Predicate = Annotated[str, typer.Argument(metavar="PREDICATE", help="Which property, such as passes.")]
 Scope = Annotated[str, typer.Option("--scope", help="The scope of the slot.")]
 
 
@@ -73,7 +76,7 @@ def why(
 def dependents(
     asked: Asked,
     subject: Annotated[
-        str | None, typer.Argument(help="A subject, with or without its version, or an assertion.")
+        str | None, typer.Argument(metavar="SUBJECT", help="A subject, with or without its version, or an assertion.")
     ] = None,
     evidence: Annotated[
         tuple[str, str] | None, typer.Option("--evidence", metavar="SOURCE ID", help="Evidence, in place of a subject.")
@@ -152,17 +155,15 @@ def _put_changes(asked: Asked, found: "list[Change]", everywhere: bool) -> None:
     if asked.as_json:
         put_json(found)
         return
-    rows = [
-        (
-            one.seq,
-            one.kind,
-            f"{one.namespace + ': ' if everywhere else ''}{one.subject} {one.predicate}",
-            one.cause or "-",
-        )
-        for one in found
-    ]
+    rows = [(one.seq, one.kind, _told(one, everywhere)) for one in found]
     if rows:
-        put(table(("seq", "change", "memory", "cause"), rows, right=("seq",)))
+        put(table(("seq", "change", "memory, and its cause"), rows, right=("seq",)))
+
+
+def _told(change: "Change", everywhere: bool) -> Text:
+    scope = f" in {change.scope}" if change.scope else ""
+    named = cell(f"{change.namespace + ': ' if everywhere else ''}{change.subject} {change.predicate}{scope}")
+    return named if change.cause is None else Text("\n", overflow="fold").join((named, cell(change.cause, "dim")))
 
 
 def status(asked: Asked) -> None:
@@ -175,8 +176,9 @@ def status(asked: Asked) -> None:
         put_json(found)
         return
     rows: list[tuple[str, object]] = [("data directory", asked.place()), ("namespace", found.namespace or "(all)")]
-    for name in ("events", "assertions", "slots", "edges", "advisories", "down", "dead_letters"):
-        rows.append((name.replace("_", " "), f"{getattr(found, name):,}"))
+    for name in ("events", "assertions", "slots", "edges", "advisories"):
+        rows.append((name, f"{getattr(found, name):,}"))
+    rows += [("failed or reached", f"{found.down:,}"), ("dead letters", f"{found.dead_letters:,}")]
     rows += [("log position", found.log_position), ("view position", found.view_position)]
     rows += [("generation", found.generation), *(("unresolved", one) for one in found.unresolved)]
     put(fields(rows))

@@ -50,10 +50,12 @@ def console(stderr: bool = False) -> Console:
 
 
 def put(*shown: RenderableType) -> None:
-    """Print on stdout."""
+    """Print on stdout, without the spaces that fill a line."""
     out = console()
-    for each in shown:
-        out.print(each, soft_wrap=False)
+    with out.capture() as captured:
+        for each in shown:
+            out.print(each)
+    sys.stdout.write("".join(line.rstrip(" ") + "\n" for line in captured.get().splitlines()))
 
 
 def put_json(answer: Any) -> None:

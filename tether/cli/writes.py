@@ -28,7 +28,9 @@ def open_directory(asked: Asked) -> None:
 
 def ingest(
     asked: Asked,
-    file: Annotated[typer.FileBinaryRead, typer.Argument(help="NDJSON of raw events, one on each line; - is stdin.")],
+    file: Annotated[
+        typer.FileBinaryRead, typer.Argument(metavar="FILE", help="NDJSON of raw events, one on each line; - is stdin.")
+    ],
 ) -> None:
     """Append raw events from a file. An event that names no namespace gets the one given."""
     from tether.memory import Memory
@@ -86,9 +88,9 @@ def forget(
     with asked.home() as home:
         from tether.memory import Memory
 
-        before, _ = erased(home)
+        before, locked = erased(home)
         receipt = Memory(home, wall, source=SOURCE).forget(target, reason)
-        after, locked = erased(home) if before is not None else (None, erased(home)[1])
+        after, locked = (None, locked) if before is None else erased(home)
     reach = None if before is None or after is None else after - before
     if asked.as_json:
         put_json({"position": receipt.position, "duplicate": receipt.duplicate, "erased": reach})

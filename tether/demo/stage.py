@@ -1,7 +1,6 @@
 """How the demonstration is shown: a heading line for each act, and at most sixty lines in all."""
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 from rich.tree import Tree
 from tether_schemas.answers import Why
@@ -46,14 +45,14 @@ class Stage:
 
     def explained(self, why: Why) -> None:
         self._act(f"Why {why.subject.removeprefix('pkg:golang/')} went: one of its causes")
-        self._out.print(Padding(why_tree(why, 1), (0, 0, 0, 3)))
+        self._out.print(why_tree(why, 1))
 
     def lifted(self, lift: Lift) -> None:
         self._act(f"One advisory alone: {LIFTED}, which its authors withdrew")
         tree = Tree(_fate(lift, BBOLT), guide_style="dim")
         for one in lift.dependents:
             tree.add(_fate(lift, one.node))
-        self._out.print(Padding(tree, (0, 0, 0, 3)))
+        self._out.print(tree)
         self._out.print(
             cell(f"   Published on {lift.dates[0]}, withdrawn on {lift.dates[1]}: what it reached is back.", "dim")
         )

@@ -62,16 +62,14 @@ class World:
         """A passing verdict on each module."""
         rows = [row for row in self._rows if row["type"] == "verdict"]
         return [
-            _tool(row, (namespace, f"verdict-{number}"), "memory.write", _claim(row))
-            for number, row in enumerate(rows, 1)
+            _tool(row, (namespace, f"v{number}"), "memory.write", _claim(row)) for number, row in enumerate(rows, 1)
         ]
 
     def links(self, namespace: str) -> list[Event]:
         """What each module derives from."""
         rows = [row for row in self._rows if row["type"] == "derived_from"]
         return [
-            _tool(row, (namespace, f"edge-{number}"), "memory.link", _derivation(row))
-            for number, row in enumerate(rows, 1)
+            _tool(row, (namespace, f"e{number}"), "memory.link", _derivation(row)) for number, row in enumerate(rows, 1)
         ]
 
     def revisions(self) -> Iterator[Revision]:
