@@ -26,6 +26,9 @@ class NewRecord:
 
     `envelope` and `payload` are bytes that stand apart in the log, so that a payload can be destroyed and history still
     replays: payload is the event's `data`, envelope everything else (JSON each).
+
+    `made_of`: of facts, the offset in this log of the record of the same (namespace, source, id) that they are made of.
+    It says nothing new, so a log may tell equal facts by it; who gives it once gives it always.
     """
 
     topic: str
@@ -35,6 +38,7 @@ class NewRecord:
     content_hash: str
     envelope: bytes
     payload: bytes
+    made_of: int | None = None
 
 
 class Appended(NamedTuple):

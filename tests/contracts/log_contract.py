@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tether_schemas.errors import BadRequest, LogUnavailable
 from tether_schemas.topics import ADVISORIES, CHANGES, DECISIONS, FACTS, FACTS_PUBLIC, RAW, TOOL_RESULTS, TRANSCRIPTS
-from tether_streams.ports import READ_BYTES_MAX, Log, NewRecord, Stored
+from tether_streams.ports import READ_BYTES_MAX, Appended, Log, NewRecord, Stored
 
 START_US = 1_700_000_000_000_000
 
@@ -148,6 +148,17 @@ class LogContract:
         answers = log.append([record("a"), record("a", FACTS), record("a", CHANGES), record("a", FACTS_PUBLIC)])
         assert [(one.offset, one.duplicate) for one in answers] == [(1, False), (2, False), (3, False), (2, True)]
 
+    def test_facts_that_say_what_they_are_made_of_are_told_apart_as_any(self, log: Log) -> None:
+        log.append([record("a"), record("b", TRANSCRIPTS)])
+        made = [record("a", FACTS, made_of=1), record("a", FACTS_PUBLIC, made_of=1), record("b", FACTS, made_of=2)]
+        answers = log.append([*made, record("b", FACTS, "other", made_of=2), record("c", FACTS)])
+        assert answers == [
+            *(Appended(3, START_US), Appended(3, START_US, duplicate=True), Appended(4, START_US)),
+            *(Appended(4, START_US, conflict=True), Appended(5, START_US)),
+        ]
+        again = log.append([record("c", FACTS), *made, record("a")])
+        assert [(answer.offset, answer.duplicate) for answer in again] == [(at, True) for at in (5, 3, 3, 4, 1)]
+
     def test_the_same_id_of_another_namespace_or_source_is_another_record(self, log: Log) -> None:
         batch = [record("a"), record("a", namespace="acme/ws"), record("a", source="cd"), record("i", source="ca")]
         assert [answer.offset for answer in log.append(batch)] == [1, 2, 3, 4]
@@ -167,7 +178,8 @@ class LogContract:
 
     @pytest.mark.parametrize("name", ["id", "namespace", "source", "content_hash"])
     def test_text_without_utf8_refuses_the_whole_batch(self, log: Log, name: str) -> None:
-        fields = {"namespace": "acme", "source": "ci", "id": "b", "content_hash": "h"} | {name: "lone \ud800"}
+        fields: dict[str, Any] = {"namespace": "acme", "source": "ci", "id": "b", "content_hash": "h"}
+        fields |= {name: "lone \ud800"}
         with pytest.raises(BadRequest):
             log.append([record("a"), NewRecord(TOOL_RESULTS, **fields, envelope=b"{}", payload=b"{}")])
         assert read_all(log) == []
@@ -211,6 +223,13 @@ class PurgeContract:
         again, other = log.append([record("a"), record("a", content="other")])
         assert (again.duplicate, other.conflict) == (True, True)
         assert [one.payload for one in read_all(log)] == [None]
+
+    def test_facts_that_say_what_they_are_made_of_are_destroyed_by_name(
+        self, log: Log, destroy: Callable[..., bool]
+    ) -> None:
+        log.append([record("a"), record("a", FACTS, made_of=1)])
+        assert destroy(FACTS, "acme", "ci", "a") and not destroy(FACTS, "acme", "ci", "a")
+        assert [one.payload is None for one in read_all(log)] == [False, True]
 
     def test_destroying_what_is_not_there_says_so(self, log: Log, destroy: Callable[..., bool]) -> None:
         log.append([record("a"), record("a", FACTS)])

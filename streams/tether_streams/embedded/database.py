@@ -22,6 +22,7 @@ SCHEMA_VERSION = 1
 READERS_IDLE_MAX = 8
 OPEN_ATTEMPTS_MAX = 200
 OPEN_RETRY_MS = 5
+PAGE_BYTES = 8_192
 CACHE_KIB = 32 * 1024
 CHECKPOINT_PAGES = 4_000
 WAL_BYTES_KEPT = 64 * 1024 * 1024
@@ -140,6 +141,7 @@ class Database:
         connection = sqlite3.connect(
             self.path, timeout=self._options.busy_timeout_ms / 1000, isolation_level=None, check_same_thread=False
         )
+        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a new file
         connection.execute(f"PRAGMA synchronous = {self._options.synchronous}")
         connection.execute("PRAGMA fullfsync = ON")  # where fsync alone does not reach the disk (macOS)
         connection.execute("PRAGMA secure_delete = ON")  # what is destroyed is overwritten

@@ -218,7 +218,7 @@ def _new(record: FactRecord) -> NewRecord:
     envelope = orjson.dumps({"raw": [record.topic, record.partition, record.offset]})
     # The hash of the event, not of these bytes: a newer extractor's facts of the same event are the same record.
     names = (record.namespace, record.source, record.id, record.content_hash)
-    return NewRecord(topic, *names, envelope, encode_record(record))
+    return NewRecord(topic, *names, envelope, encode_record(record), record.offset)
 
 
 def _letter(stored: Stored, reason: str, index: int) -> NewLetter:

@@ -12,19 +12,24 @@ from tether_streams.embedded.letters import SqliteLetters
 from tether_streams.ports import READ_BYTES_MAX, Appended, NewRecord, Stored, identity_class
 
 GROUP_RECORDS_MAX = 10_000
-LOOKUP_ROWS = 150  # per statement: four parameters each, under the 999 that every SQLite allows
+LOOKUP_ROWS = 150  # per statement: five parameters each, under the 999 that every SQLite allows
 
 _LAST = "SELECT offset, recorded_us FROM records ORDER BY offset DESC LIMIT 1"
 _INSERT = """
-INSERT INTO records (class, topic, partition, recorded_us, namespace, source, id, content_hash, envelope)
-VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (class, namespace, source, id) DO NOTHING
+INSERT INTO records (class, topic, partition, recorded_us, namespace, source, id, content_hash, made_of, envelope)
+VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO NOTHING
 """
 _INSERT_PAYLOAD = "INSERT INTO payloads (offset, alg, key_id, bytes) VALUES (?, 'none', 'none', ?)"
 _LOOKUP = """
-WITH asked (class, namespace, source, id) AS (VALUES {rows})
-SELECT r.class, r.namespace, r.source, r.id, r.offset, r.recorded_us, r.content_hash
-FROM asked CROSS JOIN records AS r USING (class, namespace, source, id)
+WITH asked (class, namespace, source, id, made_of) AS (VALUES {rows})
+SELECT a.class, a.namespace, a.source, a.id, a.made_of, r.offset, r.recorded_us, r.content_hash
+FROM asked AS a CROSS JOIN records AS r USING (class, namespace, source, id)
+WHERE a.made_of IS NULL AND r.made_of IS NULL
+UNION ALL
+SELECT a.class, a.namespace, a.source, a.id, a.made_of, r.offset, r.recorded_us, r.content_hash
+FROM asked AS a CROSS JOIN records AS r USING (made_of, class)
+WHERE r.made_of IS NOT NULL
 """
 # Rows come in the order of `wanted`, since SQLite never reorders a CROSS JOIN; sorting again would hold all payloads.
 _READ = """
@@ -38,10 +43,18 @@ _OFFSETS = "SELECT offset FROM records WHERE topic = ? AND offset > ?"
 _END = "SELECT coalesce(max(offset), 0) FROM records WHERE topic = ?"
 _DESTROY = """
 DELETE FROM payloads
-WHERE offset = (SELECT offset FROM records WHERE class = ? AND namespace = ? AND source = ? AND id = ?)
+WHERE offset IN (
+    SELECT offset FROM records
+    WHERE class = :class AND namespace = :namespace AND source = :source AND id = :id AND made_of IS NULL
+    UNION ALL
+    SELECT made.offset FROM records AS origin CROSS JOIN records AS made ON made.made_of = origin.offset
+    WHERE
+        origin.class = 'raw' AND origin.namespace = :namespace AND origin.source = :source AND origin.id = :id
+        AND origin.made_of IS NULL AND made.class = :class AND made.made_of IS NOT NULL
+)
 """
 
-_Identity = tuple[str, str, str, str]
+_Identity = tuple[str, str, str, str, int | None]
 
 
 class SqliteLog:
@@ -107,7 +120,8 @@ class SqliteLog:
         they are not read any more, but not yet overwritten.
         """
         with self._database.write() as writer:
-            gone = writer.execute(_DESTROY, (identity_class(topic), namespace, source, id)).rowcount
+            named = {"class": identity_class(topic), "namespace": namespace, "source": source, "id": id}
+            gone = writer.execute(_DESTROY, named).rowcount
         self._database.scrub()
         return gone > 0
 
@@ -125,7 +139,7 @@ def _insert(writer: sqlite3.Connection, records: Sequence[NewRecord], now_us: in
     recorded_us = max(now_us, last_us)
     classes = {topic: identity_class(topic) for topic in {record.topic for record in records}}
     rows = [
-        (classes[r.topic], r.topic, recorded_us, r.namespace, r.source, r.id, r.content_hash, r.envelope)
+        (classes[r.topic], r.topic, recorded_us, r.namespace, r.source, r.id, r.content_hash, r.made_of, r.envelope)
         for r in records
     ]
     if writer.executemany(_INSERT, rows).rowcount == len(records):
@@ -141,7 +155,7 @@ def _compare(
     writer: sqlite3.Connection, records: Sequence[NewRecord], last: int
 ) -> tuple[list[Appended], list[tuple[int, bytes]]]:
     """The answers of a batch of which some was there before, and the payloads of what is new."""
-    identities = [(identity_class(record.topic), record.namespace, record.source, record.id) for record in records]
+    identities = [(identity_class(r.topic), r.namespace, r.source, r.id, r.made_of) for r in records]
     there = _look_up(writer, identities)
     answers: list[Appended] = []
     new: dict[int, bytes] = {}
@@ -162,8 +176,8 @@ def _look_up(writer: sqlite3.Connection, identities: list[_Identity]) -> dict[_I
     wanted = list(dict.fromkeys(identities))
     for start in range(0, len(wanted), LOOKUP_ROWS):
         chunk = wanted[start : start + LOOKUP_ROWS]
-        sql = _LOOKUP.format(rows=", ".join(["(?, ?, ?, ?)"] * len(chunk)))
-        for kind, namespace, source, id, *place in writer.execute(sql, [text for row in chunk for text in row]):
+        sql = _LOOKUP.format(rows=", ".join(["(?, ?, ?, ?, ?)"] * len(chunk)))
+        for kind, namespace, source, id, made_of, *place in writer.execute(sql, [it for row in chunk for it in row]):
             offset, recorded_us, content_hash = place
-            found[kind, namespace, source, id] = (offset, recorded_us, content_hash)
+            found[kind, namespace, source, id, made_of] = (offset, recorded_us, content_hash)
     return found

@@ -17,9 +17,13 @@ CREATE TABLE IF NOT EXISTS records (
     source TEXT NOT NULL,
     id TEXT NOT NULL,
     content_hash TEXT NOT NULL, -- what decides between duplicate and conflict
-    envelope BLOB NOT NULL, -- JSON: everything but the payload
-    UNIQUE (class, namespace, source, id)
+    made_of INTEGER, -- of facts: the offset of the raw record of the same identity, where it is known
+    envelope BLOB NOT NULL -- JSON: everything but the payload
 );
+
+-- An identity is one record. Facts that say what they are made of have that record's, so one number tells it.
+CREATE UNIQUE INDEX IF NOT EXISTS records_by_identity ON records (class, namespace, source, id) WHERE made_of IS NULL;
+CREATE UNIQUE INDEX IF NOT EXISTS records_by_origin ON records (made_of, class) WHERE made_of IS NOT NULL;
 
 CREATE INDEX IF NOT EXISTS records_by_topic ON records (topic); -- and, within one, by offset
 
