@@ -70,19 +70,19 @@ def event_dict(raw: RawInput, namespace: str | None = None) -> dict[str, Any]:
 def _read(raw: RawInput) -> tuple[bytes | None, dict[str, Any]]:
     """The JSON text, where it came as such, and the fields."""
     text = None
-    if isinstance(raw, BaseModel):
-        parsed: Any = raw.model_dump(exclude_unset=True, warnings=False)
-    elif isinstance(raw, bytes | str):
+    if isinstance(raw, bytes | str):
         try:
             text = raw.encode() if isinstance(raw, str) else raw
             # pydantic's parser keeps integers exact, which others silently make floats of.
-            parsed = from_json(text, allow_inf_nan=False, cache_strings="keys")
+            parsed: Any = from_json(text, allow_inf_nan=False, cache_strings="keys")
         except UnicodeEncodeError:
             raise BadEvent("event", "contains a lone surrogate, which is not valid Unicode text") from None
         except ValueError as error:
             raise BadEvent("event", f"is no JSON: {error}") from None
-    else:
+    elif isinstance(raw, dict):
         parsed = raw
+    else:
+        parsed = raw.model_dump(exclude_unset=True, warnings=False) if isinstance(raw, BaseModel) else raw
     if not isinstance(parsed, dict):
         raise BadEvent("event", f"is a {type(parsed).__name__}; an event is a JSON object")
     return text, cast(dict[str, Any], parsed)
@@ -140,14 +140,20 @@ def _validate(fields: dict[str, Any], arguments: bool) -> Envelope:
 
 def encode_record(record: FactRecord) -> bytes:
     """One fact record as JSON: what equals its default is left out, except for what says how to read it."""
-    written = {name: value for name, value in record.__dict__.items() if value is not None}
+    written = record.__dict__.copy()
+    if written["rules"] is None:
+        del written["rules"]
     written["facts"] = [_without_defaults(fact) for fact in record.facts]
     return orjson.dumps(written, default=_as_dict)
 
 
 def _without_defaults(fact: Fact) -> dict[str, Any]:
-    default = _DEFAULTS[type(fact)].get
-    return {name: value for name, value in fact.__dict__.items() if default(name, _NO_DEFAULT) != value}
+    written = fact.__dict__.copy()
+    for name, default in _DEFAULTS[type(fact)]:
+        value = written[name]
+        if value is default or value == default:
+            del written[name]
+    return written
 
 
 def _as_dict(value: Any) -> Any:
@@ -158,13 +164,12 @@ def _as_dict(value: Any) -> Any:
     raise TypeError(f"no JSON form for {type(value).__name__}")
 
 
-def _defaults(fact: type[BaseModel]) -> dict[str, Any]:
+def _defaults(fact: type[BaseModel]) -> list[tuple[str, Any]]:
     fields = fact.model_fields.items()
-    return {name: field.default for name, field in fields if not field.is_required() and name != "type"}
+    return [(name, field.default) for name, field in fields if not field.is_required() and name != "type"]
 
 
-_NO_DEFAULT = object()
-_DEFAULTS: dict[type[BaseModel], dict[str, Any]] = {fact: _defaults(fact) for fact in get_args(get_args(Fact)[0])}
+_DEFAULTS: dict[type[BaseModel], list[tuple[str, Any]]] = {fact: _defaults(fact) for fact in get_args(get_args(Fact)[0])}
 
 
 def decode_record(data: bytes) -> FactRecord:

@@ -19,8 +19,7 @@ def identity_class(topic: str) -> str:
     return "facts" if topic in (FACTS, FACTS_PUBLIC) else topic
 
 
-@dataclass(frozen=True, slots=True)
-class NewRecord:
+class NewRecord(NamedTuple):
     """One record to append. (namespace, source, id), compared by code point, identifies it within its topic's identity
     class; `content_hash` decides what is the same.
 

@@ -78,7 +78,7 @@ def _check_door(event: Envelope, door: Door) -> None:
         return
     if event.namespace != door.namespace:
         raise BadNamespace(f"this memory is of {door.namespace!r}; append to {event.namespace!r} through Store")
-    if isinstance(event, DecisionEvent) and event.data.action == "policy":
+    if type(event) is DecisionEvent and event.data.action == "policy":
         raise BadEvent("data.action", "a policy decision is the operator's; append it through Store")
 
 

@@ -70,7 +70,7 @@ class RulesInForce:
 
     def declare(self, event: Envelope) -> None:
         """Take in a decision on rules; any other event does nothing. Raises BadField where they do not compile."""
-        if isinstance(event, DecisionEvent) and event.data.rules is not None:
+        if type(event) is DecisionEvent and event.data.rules is not None:
             self._own[event.namespace] = RuleSet.compile(event.data.rules)
             self._of.clear()
 
