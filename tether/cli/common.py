@@ -90,32 +90,41 @@ def refuse(message: str, code: int = REFUSED) -> NoReturn:
     raise typer.Exit(code)
 
 
+def told(error: BaseException) -> int:
+    """Say on stderr what went wrong, in a line; the exit code for it. A reader of a pipe that has gone is no error."""
+    code = REFUSED
+    match error:
+        case BrokenPipeError():
+            drop_output()
+            return 0
+        case TetherError():
+            message = str(error)
+        case KeyboardInterrupt():
+            message, code = "interrupted", INTERRUPTED
+        case _:
+            if os.environ.get(DEBUG):
+                traceback.print_exception(error)
+            message = f"unexpected {type(error).__name__}: {error!s:.300}; {REPORT} ({DEBUG}=1 shows where)"
+    typer.echo(f"tether: {printable(message)}", err=True)
+    return code
+
+
 @contextmanager
 def guarded() -> Generator[None]:
-    """Turns every error into a line on stderr and an exit code; a closed pipe and an interrupt end quietly."""
+    """Turns every error of a command into a line on stderr and an exit code."""
     try:
         yield
         sys.stdout.flush()
     except (typer.Exit, typer.Abort, typer.BadParameter):
         raise
-    except TetherError as error:
-        refuse(str(error))
-    except BrokenPipeError:
-        _drop_output()
-        raise typer.Exit(0) from None
-    except KeyboardInterrupt:
-        refuse("interrupted", INTERRUPTED)
-    except Exception as error:
-        if os.environ.get(DEBUG):
-            traceback.print_exc()
-        refuse(f"unexpected {type(error).__name__}: {error!s:.300}; {REPORT} ({DEBUG}=1 shows where)")
+    except (Exception, KeyboardInterrupt) as error:
+        raise typer.Exit(told(error)) from None
 
 
-def _drop_output() -> None:
+def drop_output() -> None:
     """Nobody reads any more: what is still buffered goes nowhere, so that closing it does not fail."""
     with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def command(run: Callable[..., None]) -> Callable[..., None]:

@@ -6,7 +6,7 @@ import orjson
 import typer
 
 from tether.cli.common import SOURCE, Asked
-from tether.cli.show import cell, fields, put, put_json, table
+from tether.cli.show import cell, fields, printable, put, put_json, table
 
 if TYPE_CHECKING:
     from tether_schemas.answers import DeadLetter
@@ -52,7 +52,7 @@ def show(asked: Asked, letter_id: LetterId) -> None:
     replayed = "yes" if found.replayed else "no"
     rows = [("id", found.id), ("recorded at", found.recorded_at), ("namespace", found.namespace or "-")]
     put(fields([*rows, ("stage", found.stage), ("replayed", replayed), ("reason", found.reason)]))
-    put(cell(""), cell(found.payload.decode("utf-8", "backslashreplace")))
+    typer.echo("\n" + printable(found.payload.decode("utf-8", "backslashreplace")))
 
 
 def replay(

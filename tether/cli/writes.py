@@ -6,7 +6,7 @@ import typer
 
 from tether.cli.common import INTERRUPTED, REFUSED, SOURCE, USAGE, Asked, refuse
 from tether.cli.ingest import Tally, append_batch, batches, progress
-from tether.cli.show import cell, count, put, put_json
+from tether.cli.show import cell, count, fields, put, put_json
 
 if TYPE_CHECKING:
     from tether.compose import Home
@@ -18,12 +18,12 @@ def open_directory(asked: Asked) -> None:
     """Make a data directory, or check that it is one."""
     place = asked.place()
     made = not (place / "log.sqlite").exists()
-    with asked.home(create=True) as home:
-        path = str(home.path)
+    with asked.home(create=True):
+        pass
     if asked.as_json:
-        put_json({"path": path, "made": made})
+        put_json({"path": str(place), "made": made})
     else:
-        put(cell(f"{'made' if made else 'opened'} {path}"))
+        put(cell(f"{place} {'is made' if made else 'is a data directory'}"))
 
 
 def ingest(
@@ -42,7 +42,7 @@ def ingest(
         memory = None if namespace is None else Memory(home, namespace, source=SOURCE)
         store = Store(home, SOURCE)
         try:
-            with progress(file, file.name) as shown:
+            with progress(file, str(getattr(file, "name", "-"))) as shown:
                 for batch in batches(file):
                     tally.add(append_batch(batch.lines, store, memory))
                     shown.update(shown.task_ids[0], advance=batch.size_bytes, events=tally.lines)
@@ -65,8 +65,8 @@ def _put_tally(asked: Asked, tally: Tally) -> None:
     put(cell(tally.text()))
     if not tally.rejected:
         return
-    for reason, number in tally.reasons.most_common(REASONS_SHOWN):
-        put(cell(f"  {number:,} x  {reason}"))
+    reasons = tally.reasons.most_common(REASONS_SHOWN)
+    put(fields([(f"  {number:,} x", reason) for reason, number in reasons]))
     if (more := len(tally.reasons) - REASONS_SHOWN) > 0:
         put(cell(f"  and {count(more, 'reason')} more"))
     put(cell("rejected lines are kept whole: see tether dead-letters list"))

@@ -58,7 +58,7 @@ class Stage:
         )
 
     def forgotten(self, deletion: Deletion) -> None:
-        self._act("A session is deleted, and with it whatever was derived from it")
+        self._act("A session (made up) is deleted, and with it whatever was derived from it")
         for one in deletion.statements:
             fate = cell("erased") if one.erased else cell("kept", "red")
             self._out.print(Text.assemble("   ", cell(f"{one.evidence.source} {one.evidence.id}"), "  ", fate))
@@ -80,10 +80,9 @@ class Stage:
             self._out.print(cell(f"differs: {fault}", "red"))
         verdict = "all as expected" if not checks.faults else f"{len(checks.faults)} NOT as expected"
         style = "green" if not checks.faults else "red"
-        where = f" Kept in {kept}." if kept else ""
-        self._out.print(
-            cell(f"{checks.made} comparisons with the expected rows: {verdict}. {seconds:.1f} s.{where}", style)
-        )
+        self._out.print(cell(f"{checks.made} reads compared with what is expected: {verdict}. {seconds:.1f} s.", style))
+        if kept:
+            self._out.print(cell(f"Kept: tether status --data {kept}", "dim"))
 
 
 def _short(package: str) -> str:
