@@ -1,0 +1,102 @@
+"""What a benchmark reports: lines, a table on the terminal, and a JSON file."""
+
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import duckdb
+import numpy as np
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One figure. `target` is the least or the most that it may be, as `bound` says; None: it has none.
+
+    `ratio` sets it beside a limit measured in the same run: `limit` names that line.
+    """
+
+    name: str
+    value: float
+    unit: str
+    target: float | None = None
+    bound: Literal["at least", "at most"] = "at most"
+    limit: str | None = None
+    ratio: float | None = None
+    note: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is met, None where there is none."""
+        if self.target is None:
+            return None
+        return self.value >= self.target if self.bound == "at least" else self.value <= self.target
+
+
+def median(values: Iterable[float]) -> float:
+    """The middle one."""
+    return float(np.median(np.fromiter(values, np.float64)))
+
+
+def p99(values: Iterable[float]) -> float:
+    """What 99 of 100 do not exceed."""
+    return float(np.percentile(np.fromiter(values, np.float64), 99))
+
+
+def with_ratios(lines: Sequence[Line]) -> list[Line]:
+    """The lines, each that names a limit set beside it, where the run has measured both."""
+    values = {line.name: line.value for line in lines}
+    return [
+        replace(line, ratio=line.value / values[line.limit])
+        if line.ratio is None and line.limit is not None and values.get(line.limit)
+        else line
+        for line in lines
+    ]
+
+
+def as_dict(line: Line) -> dict[str, Any]:
+    """A line as it stands in the JSON report."""
+    return {**asdict(line), "met": line.met}
+
+
+def write_report(path: Path, lines: Sequence[Line], quick: bool, seconds: float) -> None:
+    """Write the report; its folder is made."""
+    report = {
+        "quick": quick,
+        "seconds": round(seconds, 1),
+        "cores": os.cpu_count(),
+        "load_1m": round(os.getloadavg()[0], 2),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "duckdb": duckdb.__version__,
+        "lines": [as_dict(line) for line in lines],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(orjson.dumps(report, option=orjson.OPT_INDENT_2))
+
+
+def show(console: Console, lines: Sequence[Line]) -> None:
+    """Print the table."""
+    table = Table(title="Tether benchmarks")
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    table.add_column("unit")
+    table.add_column("target", justify="right")
+    table.add_column("met")
+    table.add_column("of its limit", justify="right")
+    for line in lines:
+        sign = "≥" if line.bound == "at least" else "≤"
+        target = "" if line.target is None else f"{sign} {_number(line.target)}"
+        met = "" if line.met is None else "[green]yes[/]" if line.met else "[red]no[/]"
+        ratio = "" if line.ratio is None else f"{line.ratio:.3g} x {line.limit}"
+        table.add_row(line.name, _number(line.value), line.unit, target, met, ratio)
+    console.print(table)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
