@@ -79,10 +79,10 @@ def _read(raw: RawInput) -> tuple[bytes | None, dict[str, Any]]:
             raise BadEvent("event", "contains a lone surrogate, which is not valid Unicode text") from None
         except ValueError as error:
             raise BadEvent("event", f"is no JSON: {error}") from None
-    elif isinstance(raw, dict):
+    elif type(raw) is dict or not isinstance(raw, BaseModel):
         parsed = raw
     else:
-        parsed = raw.model_dump(exclude_unset=True, warnings=False) if isinstance(raw, BaseModel) else raw
+        parsed = raw.model_dump(exclude_unset=True, warnings=False)
     if not isinstance(parsed, dict):
         raise BadEvent("event", f"is a {type(parsed).__name__}; an event is a JSON object")
     return text, cast(dict[str, Any], parsed)
@@ -169,7 +169,9 @@ def _defaults(fact: type[BaseModel]) -> list[tuple[str, Any]]:
     return [(name, field.default) for name, field in fields if not field.is_required() and name != "type"]
 
 
-_DEFAULTS: dict[type[BaseModel], list[tuple[str, Any]]] = {fact: _defaults(fact) for fact in get_args(get_args(Fact)[0])}
+_DEFAULTS: dict[type[BaseModel], list[tuple[str, Any]]] = {
+    fact: _defaults(fact) for fact in get_args(get_args(Fact)[0])
+}
 
 
 def decode_record(data: bytes) -> FactRecord:

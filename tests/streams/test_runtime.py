@@ -177,10 +177,39 @@ def test_a_fault_of_extraction_itself_stops_one_event_only(runtime: Runtime, log
     view = ViewDouble()
     drive = runtime.drive(view)
     runtime.append_many([write(1), write(2)], ACME)
-    runtime.recent.put(1, Envelope.model_construct(), 1)
+    runtime.recent.put(log.read(RAW, 0, 1)[0], Envelope.model_construct())
     drive.catch_up()
     assert [key[2] for key in view.records] == ["2"]
     assert log.letters.list(0, 10)[0].reason.startswith("extraction failed, ")
+
+
+def test_what_others_append_in_between_is_extracted_in_its_place(runtime: Runtime, log: MemoryLog | SqliteLog) -> None:
+    """What this process remembers of its own appends never passes over another's."""
+    view, other = ViewDouble(), Runtime(log, log.letters, clock_us)
+    drive = runtime.drive(view)
+    for number in range(0, 40, 4):
+        runtime.append_many([write(number), write(number + 1)], ACME)
+        if number % 3 == 0:
+            other.append(write(number + 2), ACME)
+        runtime.append(write(number + 3), ACME)
+        if number % 5 == 0:
+            drive.catch_up()
+    drive.catch_up()
+    raw, made = log.read(RAW, 0, 100), history(log)(log.end(FACT_TOPICS))
+    assert [record.offset for batch in made for record in batch] == [one.offset for one in raw]
+    assert len(view.records) == len(raw) == 34
+
+
+def test_nothing_is_read_back_that_this_process_appended(
+    log: MemoryLog | SqliteLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime, view = Runtime(log, log.letters, clock_us), ViewDouble()
+    drive = runtime.drive(view)
+    monkeypatch.delattr(type(log), "read")
+    for number in range(3):
+        runtime.append_many([write(number), write(number + 10)], ACME)
+        drive.catch_up()
+    assert len(view.records) == 6
 
 
 def test_arguments_that_only_extraction_checks_leave_the_evidence(runtime: Runtime, log: MemoryLog | SqliteLog) -> None:

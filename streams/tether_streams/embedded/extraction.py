@@ -32,33 +32,47 @@ class Step(NamedTuple):
 
 
 class Recent:
-    """Events that this process appended and has not extracted yet, so that they need no second decoding. Bounded: when
-    it is full it forgets, and the log has everything."""
+    """Events that this process appended and has not extracted yet, so that they are neither read back nor decoded
+    again. Bounded: when it is full it forgets, and the log has everything."""
 
     def __init__(self, events_max: int, bytes_max: int) -> None:
         self._events_max = events_max
         self._bytes_max = bytes_max
         self._lock = threading.Lock()
         self._bytes = 0
-        self._events: dict[int, tuple[Envelope, int]] = {}
+        self._events: dict[int, tuple[Stored, Envelope, int]] = {}
         self.wanted = False  # somebody extracts in this process
 
-    def put(self, offset: int, event: Envelope, size_bytes: int) -> None:
+    def put(self, stored: Stored, event: Envelope) -> None:
         """Remember an event that was just appended."""
-        if not self.wanted:
-            return
+        size_bytes = len(stored.envelope) + len(stored.payload or b"")
         with self._lock:
             if len(self._events) >= self._events_max or self._bytes + size_bytes > self._bytes_max:
                 self._events, self._bytes = {}, 0
-            self._events[offset] = event, size_bytes
+            self._events[stored.offset] = stored, event, size_bytes
             self._bytes += size_bytes
 
     def pop(self, offset: int) -> Envelope | None:
         """The event at a raw offset, if it is still known."""
         with self._lock:
-            event, size_bytes = self._events.pop(offset, (None, 0))
+            _, event, size_bytes = self._events.pop(offset, (None, None, 0))
             self._bytes -= size_bytes
         return event
+
+    def next(self, after: int, facts: dict[int, int], limit: int) -> list[Stored]:
+        """At most `limit` records above `after` without a gap; `facts` says where runs of facts begin and end."""
+        found: list[Stored] = []
+        at = after + 1
+        with self._lock:
+            while len(found) < limit:
+                if at in facts:
+                    at = facts[at]
+                elif at in self._events:
+                    found.append(self._events[at][0])
+                else:
+                    break
+                at += 1
+        return found
 
 
 class RulesInForce:
@@ -93,6 +107,7 @@ class Extraction:
         self._batch_records_max = batch_records_max
         self.facts_end = log.end(FACT_TOPICS)
         self.extracted = raw_offset(log, self.facts_end)
+        self._made: dict[int, int] = {}  # first and last offset of facts appended here, above what is extracted
         self._rules = self._recover_rules()
         recent.wanted = True
 
@@ -102,7 +117,7 @@ class Extraction:
             return self._step()
 
     def _step(self) -> Step | None:
-        stored = self._log.read(RAW, self.extracted, self._batch_records_max)
+        stored = self._next()
         if not stored:
             return None
         letters: list[NewLetter] = []
@@ -114,7 +129,16 @@ class Extraction:
             position = self._append(records)
             self.facts_end = max(self.facts_end, position)
         self.extracted = stored[-1].offset
+        self._made = {first: last for first, last in self._made.items() if last > self.extracted}
         return Step(records, position, self.extracted)
+
+    def _next(self) -> list[Stored]:
+        """The next raw records: as they were appended here, where these are all there are; else from the log."""
+        limit = self._batch_records_max
+        known = self._recent.next(self.extracted, self._made, limit)
+        if known and (len(known) == limit or known[-1].offset >= self._log.end(RAW)):
+            return known
+        return self._log.read(RAW, self.extracted, limit)
 
     def _extract(self, stored: Stored, letters: list[NewLetter]) -> FactRecord | None:
         try:
@@ -143,7 +167,10 @@ class Extraction:
         appended = self._log.append([_new(record) for record in records])
         if any(answer.conflict for answer in appended):
             raise TetherError("the log's facts are of other events than its raw topics; restore the log from a backup")
-        return max(answer.offset for answer in appended)
+        first, last = appended[0].offset, max(answer.offset for answer in appended)
+        if last - first + 1 == len(appended):  # one transaction, so nobody else's are among them
+            self._made[first] = last
+        return last
 
     def _recover_rules(self) -> RulesInForce:
         rules = RulesInForce()

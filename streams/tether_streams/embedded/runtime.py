@@ -15,8 +15,9 @@ from tether_schemas.topics import RAW
 from tether_streams.embedded.admission import Admitted, Door, Limits, admit, letter, named_namespace
 from tether_streams.embedded.bulk import bulk
 from tether_streams.embedded.extraction import BATCH_RECORDS_MAX, Extraction, Recent, facts_after, raw_offset
-from tether_streams.ports import Appended, Letters, Log, NewLetter, View
+from tether_streams.ports import Appended, Letters, Log, NewLetter, Stored, View
 
+PARTITION = 0  # an embedded log has one
 RECENT_EVENTS_MAX = 10_000
 RECENT_BYTES_MAX = 32 * 1024 * 1024
 
@@ -99,8 +100,11 @@ class Runtime:
 
     def _note(self, admitted: Admitted, appended: Appended) -> None:
         self._recorded_us = max(self._recorded_us, appended.recorded_us)
-        if admitted.settled and not appended.duplicate:
-            self.recent.put(appended.offset, admitted.event, len(admitted.record.payload))
+        if admitted.settled and not appended.duplicate and self.recent.wanted:
+            record = admitted.record
+            place = (record.topic, PARTITION, appended.offset, appended.recorded_us)
+            names = (record.namespace, record.source, record.id, record.content_hash)
+            self.recent.put(Stored(*place, *names, record.envelope, record.payload), admitted.event)
 
     def _now_us(self) -> int:
         return max(self._clock_us(), self._recorded_us)
