@@ -18,6 +18,7 @@ VARIABLE = [
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z"), "TIME"),
     (re.compile(r"(?<=  )20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "DIGEST"),
+    (re.compile(r"(?<=position)(\W+)\d+"), r"\1POSITION"),
     (re.compile(r"\b\d+\.\d s\b"), "SECONDS"),
 ]
 

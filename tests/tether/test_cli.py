@@ -126,7 +126,7 @@ def test_forgetting_is_recorded_while_another_process_owns_the_view(run: Run, fi
 
 def test_values_do_nothing_to_the_terminal(run: Run, data: Path) -> None:
     with Memory.open(data, namespace="acme") as memory:
-        memory.remember(ANA, "city", "[red]\x1b[2J", source="chat\x1b]0;x\x07")
+        memory.remember(ANA, "city", "[red]\x1b[2J\x07", source="chat")
     for command in (["recall", ANA, "city"], ["history", ANA, "city"]):
         assert "\x1b" not in run(*command).stdout
         assert "[red]" in run(*command).stdout

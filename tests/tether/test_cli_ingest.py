@@ -90,7 +90,7 @@ def test_the_namespace_is_for_events_that_name_none(run: Run, data: Path) -> Non
 
 def test_without_a_namespace_an_event_must_name_its_own(run: Run) -> None:
     result = run("ingest", "-", given=event(1), namespace="")
-    assert (result.exit_code, "namespace" in result.stdout) == (1, True)
+    assert (result.exit_code, "namespace: " in result.stdout) == (1, True), result.output
 
 
 def test_ingest_goes_on_while_another_process_owns_the_view(run: Run, data: Path) -> None:

@@ -53,7 +53,7 @@ class Asked:
 
     def given_namespace(self) -> str | None:
         """The namespace, or None where none is given."""
-        return self.namespace or self.settings().namespace
+        return self.namespace or self.settings().namespace or None
 
     def wall(self) -> str:
         """The namespace; ends the command where none is given."""

@@ -122,7 +122,7 @@ def erased(home: "Home") -> tuple[int | None, str]:
     try:
         with caught_up(home) as (view, _):
             state = view.engine.state
-            return sum(state.kinds[node] == ASSERTION_KIND for node in state.erased), ""
+            return sum(int(state.kinds[node]) == ASSERTION_KIND for node in state.erased), ""
     except ViewLocked as error:
         return None, str(error)
 

@@ -80,7 +80,7 @@ class Stage:
             self._out.print(cell(f"differs: {fault}", "red"))
         verdict = "all as expected" if not checks.faults else f"{len(checks.faults)} NOT as expected"
         style = "green" if not checks.faults else "red"
-        self._out.print(cell(f"{checks.made} reads compared with what is expected: {verdict}. {seconds:.1f} s.", style))
+        self._out.print(cell(f"{checks.made} comparisons with what is expected: {verdict}. {seconds:.1f} s.", style))
         if kept:
             self._out.print(cell(f"Kept: tether status --data {kept}", "dim"))
 
