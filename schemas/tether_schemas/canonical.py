@@ -65,7 +65,8 @@ def check_json(value: Any, path: str = "") -> Survey:
 
 def is_plain(value: Any) -> bool:
     """What check_json says of a value that it let pass before."""
-    return _walk(value, 0) < _NOT_PLAIN
+    kind = _type_of(value)
+    return kind is bool or kind is str or _walk(value, 0) < _NOT_PLAIN
 
 
 def _walk(value: Any, depth: int) -> int:  # noqa: C901  # the hottest walk: one call per container, no more

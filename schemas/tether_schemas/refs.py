@@ -7,6 +7,7 @@ from typing import Literal
 import orjson
 from pydantic import BaseModel, ConfigDict
 
+from tether_schemas.build import trusted
 from tether_schemas.fields import EventId
 from tether_schemas.subjects import VERSIONED, BadSubject, parse_subject
 
@@ -56,11 +57,11 @@ def parse_ref(value: "str | EvidenceRef") -> Ref:
 @lru_cache(maxsize=CACHE_ENTRIES_MAX)
 def _parse_text(value: str) -> Ref:
     if ASSERTION_ID.fullmatch(value):
-        return Ref(kind="assertion", text=value)
+        return trusted(Ref, {"kind": "assertion", "text": value, "source": ""})
     subject = parse_subject(value)
     if subject.version is None and subject.scheme in VERSIONED:
         raise BadSubject(value, "names no version; a premise is one exact version, such as item:grouse@2")
-    return Ref(kind="object", text=subject.text)
+    return trusted(Ref, {"kind": "object", "text": subject.text, "source": ""})
 
 
 def evidence_text(source: str, event_id: str) -> str:

@@ -17,8 +17,8 @@ Errors:
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
 from packageurl import PackageURL
@@ -52,8 +52,7 @@ class BadSubject(ValueError):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(NamedTuple):
     """One subject. Two subjects are the same exactly when their `text` is."""
 
     text: str  # Invariant: parse_subject(text).text == text

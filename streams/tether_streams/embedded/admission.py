@@ -61,7 +61,9 @@ def admit(raw: object, door: Door, limits: Limits, now_us: int) -> Admitted:
     payload = orjson.dumps(fields["data"])
     if len(payload) > limits.payload_bytes_max:
         raise BadEvent("data", _too_large(len(payload), limits.payload_bytes_max))
-    envelope = orjson.dumps({name: value for name, value in fields.items() if name != "data"})
+    attributes = fields.copy()
+    del attributes["data"]
+    envelope = orjson.dumps(attributes)
     if len(envelope) > ENVELOPE_BYTES_MAX:
         raise BadEvent("event", f"has attributes of {len(envelope)} bytes; move what is large into data")
     topic = TOPIC_OF_TYPE[event.__dict__["type"]]
