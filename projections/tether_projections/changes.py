@@ -41,9 +41,7 @@ def write_turned(store: ViewStore, flags: NDArray[np.int8], table: str, change: 
     """Bring a table of nodes, and its image in memory, up to date."""
     flags[change.down] = 1
     flags[change.up] = 0
-    store.append_ids(table, change.down) if len(change.down) > 64 else store.append(
-        table, [(node,) for node in change.down.tolist()]
-    )
+    store.append(table, [(node,) for node in change.down.tolist()])
     store.delete(table, "node", change.up.tolist())
 
 

@@ -32,13 +32,15 @@ class Engine:
         self.store = store
         self._history = history
         self._state: State | None = None
+        self._lost = store.lost
         # (namespace, source, id, content hash) of what lost its id to other content: dead letters, for the runtime.
         self.losers: list[tuple[str, str, str, str]] = []
 
     @property
     def state(self) -> State:
         """The in-memory half, read from the file when needed."""
-        if self._state is None:
+        if self._state is None or self._lost != self.store.lost:
+            self._lost = self.store.lost
             self._state = hydrate(self.store)
         return self._state
 
@@ -189,29 +191,30 @@ class Engine:
         for edge in edges.changed:
             if edge < first_edge:
                 ends = [int(column[edge]) for column in columns]
-                self.store.execute(
-                    "DELETE FROM edge WHERE dependent = ? AND premise = ? AND via = ? AND of = ?", ends[:4]
+                self.store.update(
+                    "edge", "DELETE FROM edge WHERE dependent = ? AND premise = ? AND via = ? AND of = ?", ends[:4]
                 )
                 rows.append(tuple(ends))
         self.store.append("edge", rows)
         for table, made in batch.rows.items():
             self.store.append(table, made)
         for evidence, rank in batch.reranked.items():
-            self.store.execute(
+            self.store.update(
+                "evidence",
                 "UPDATE evidence SET recorded_us = ?, topic = ?, partition = ?, position = ? WHERE ev = ?",
                 [*rank, evidence],
             )
         for named in dict.fromkeys(batch.disputed):
-            self.store.execute("DELETE FROM contested WHERE namespace = ? AND source = ? AND id = ?", named)
+            forget = "DELETE FROM contested WHERE namespace = ? AND source = ? AND id = ?"
+            self.store.update("contested", forget, named)
             content, rank = state.contested[named]
             self.store.append("contested", [(*named, content, *rank)])
 
     def _destroy(self, layers: Layers) -> None:
         """The content of what was erased leaves the tables; its effect stays."""
         for node in layers.newly_erased:
-            self.store.execute(
-                "UPDATE assertion SET value = NULL, original_text = NULL, write_reason = NULL WHERE a = ?", [node]
-            )
+            emptied = "UPDATE assertion SET value = NULL, original_text = NULL, write_reason = NULL WHERE a = ?"
+            self.store.update("assertion", emptied, [node])
 
     def _rebuild(self, state: State, position: int) -> None:
         """Make everything anew from history under the policy now known."""
@@ -229,6 +232,7 @@ class Engine:
             if not self._admit(fresh, batch, records):
                 raise TetherError("history changed while it was read; open the store again")
             self._derive(fresh, batch, told=False)
+            self.store.drain()
         fresh.keys.inherit(None)
         kept.tell(fresh, position)
         self.store.append("applied", [(position, 0)])

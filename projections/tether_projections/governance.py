@@ -177,6 +177,10 @@ class PolicyBook:
             self._merged[namespace] = merged
         return merged
 
+    def all(self) -> list[Policy]:
+        """Every policy in force anywhere, the default among them."""
+        return [DEFAULT, *(policy for _, policy in self.latest.values())]
+
     def subject(self, namespace: str, text: str) -> Subject:
         """A subject, with its version split off where the namespace's policy says that its scheme has versions."""
         versioned = self._versioned.get(namespace)

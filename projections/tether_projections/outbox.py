@@ -39,6 +39,7 @@ class Outbox:
         """The changes after `seq`, at most `limit`. Raises BadRequest for a bad limit."""
         if not 0 < limit <= CHANGES_MAX:
             raise BadRequest("limit", f"is a number from 1 to {CHANGES_MAX}")
+        self._store.commit()  # a change that was told must not be told again under another number
         namespace = None if self._reader is None else self._reader.namespace
         found: list[Change] = []
         while len(found) < limit:

@@ -66,7 +66,7 @@ class Queries:
         if self._many(one):
             return self._recall_many(one, valid_at_us, now_us)
         slot = self._slot(one)
-        rows = self._store.rows(POINT, [slot]) if slot else []
+        rows = self._store.where(POINT, "memory", "slot", [slot]) if slot else []
         if not rows:
             return self._unknown(one)
         if rows[0][0] and valid_at_us is None:

@@ -141,12 +141,28 @@ class Reach:
             node = stack.pop()
             for edge in graph.edges_to(node):
                 dependent = int(graph.dependent[edge])
-                if witness[dependent] != edge or self._bad_passes(node, int(graph.flags[edge])):
+                if witness[dependent] != edge:
+                    continue
+                if self._bad_passes(node, int(graph.flags[edge])):
+                    self._reroot(dependent, node)
                     continue
                 witness[dependent] = -1
                 orphans.append(dependent)
                 stack.append(dependent)
         return orphans
+
+    def _reroot(self, top: int, root: int) -> None:
+        """What hangs on a node that stays reached through a bad one has that for its root."""
+        stack = [top]
+        while stack:
+            node = stack.pop()
+            if self.root[node] == root:
+                continue
+            self.root[node] = root
+            for edge in self.graph.edges_to(node):
+                dependent = int(self.graph.dependent[edge])
+                if self.witness[dependent] == edge and not self._bad_passes(node, int(self.graph.flags[edge])):
+                    stack.append(dependent)
 
     def _derive(self, node: int) -> bool:
         for edge in self.graph.edges_from(node):

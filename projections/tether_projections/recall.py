@@ -19,10 +19,7 @@ from tether_projections.snapshot import coverage, fails
 from tether_projections.state import State
 from tether_projections.store import Row
 
-POINT = (
-    "SELECT single, status, failed, value, assertion_id, source, id, support, complete, object "
-    "FROM memory WHERE slot = ?"
-)
+POINT = "single, status, failed, value, assertion_id, source, id, support, complete, object"
 BEST_FIRST: tuple[Status, ...] = (
     "current", "withdrawn", "disputed", "tombstoned", "expired", "invalidated", "pending", "unknown",
 )  # fmt: skip

@@ -34,6 +34,7 @@ class OldSlot:
     shown: int
     value: str | None
     failed: bool
+    support: int
 
 
 @dataclass(slots=True)
@@ -192,9 +193,9 @@ class SlotKeeper:
             self._memory_row(one)
 
     def _forget_supports(self, slot: int) -> None:
-        for (node,) in self.store.where("support", "memory", "slot", [slot]):
-            if node:
-                self.state.supports_no_more(int(node), slot)
+        old = self.slots[slot].old
+        if old is not None and old.support:
+            self.state.supports_no_more(old.support, slot)
         if slot in self.state.multi:
             for (node,) in self.store.where("node", "support", "slot", [slot]):
                 self.state.supports_no_more(int(node), slot)
@@ -304,7 +305,7 @@ def load_slots(store: ViewStore, state: State, slots: Iterable[int]) -> dict[int
         head = SlotHead(slot, key, namespace, scope, subject, predicate, many, verdict, rests, about)
         if status == "current" and not failed and support and state.is_down[support]:
             status = "withdrawn"
-        found[int(slot)] = Slot(head, [], OldSlot(status, shown or 0, value, failed))
+        found[int(slot)] = Slot(head, [], OldSlot(status, shown or 0, value, failed, support))
     for row in store.where(STATEMENT, "assertion", "slot", wanted):
         found[int(row[0])].statements.append(statement_of(row))
     return found

@@ -231,10 +231,16 @@ def _hollow(store: ViewStore, state: State) -> list[int]:
 
 
 def _load_on_record(store: ViewStore, state: State) -> None:
-    rows = store.rows(
-        "SELECT DISTINCT namespace, subject, object FROM memory WHERE verdict AND NOT failed "
-        "AND subject NOT LIKE 'pkg:%' AND status IN ('current', 'tombstoned', 'expired')"
-    )
+    schemes = {name for policy in state.policies.all() for name, one in policy.schemes.items() if one.higher_version}
+    rows = [
+        row
+        for scheme in sorted(schemes)
+        for row in store.rows(
+            "SELECT DISTINCT namespace, subject, object FROM memory WHERE verdict AND NOT failed "
+            "AND starts_with(subject, ?) AND status IN ('current', 'tombstoned', 'expired')",
+            [f"{scheme}:"],
+        )
+    ]
     for namespace, text, node in rows:
         subject = state.policies.subject(namespace, text)
         scheme = state.policies.of(namespace).schemes.get(subject.scheme)
@@ -276,7 +282,7 @@ def objects_named(store: ViewStore, state: State, names: set[str]) -> list[Objec
         rows += [
             (int(node), namespace, text)
             for node, namespace, text in store.rows(
-                "SELECT node, namespace, text FROM node WHERE base = ? AND kind = 'object'", [name]
+                "SELECT node, namespace, text FROM node WHERE base = ? AND kind = 'object'", [name], "node"
             )
         ]
     return [Object(node, namespace, state.policies.subject(namespace, text)) for node, namespace, text in set(rows)]

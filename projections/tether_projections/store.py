@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tether_schemas.errors import DataDirectory, ViewLocked
 
+from tether_projections.waiting import Append, Delete, Queue, Row, Update
+
 SCHEMA_VERSION = 1
 FEW = 12
 MANY = 64
+BATCHES_MAX = 64
 NUMPY_TYPES: dict[str, type[np.generic]] = {
     "INTEGER": np.int32,
     "BIGINT": np.int64,
@@ -22,8 +25,6 @@ NUMPY_TYPES: dict[str, type[np.generic]] = {
     "BOOLEAN": np.bool_,
     "DOUBLE": np.float64,
 }
-
-Row = tuple[Any, ...]
 
 
 class ViewStore:
@@ -43,6 +44,11 @@ class ViewStore:
         except duckdb.Error as error:
             raise DataDirectory(path, f"the view cannot be read: {error}; rebuild it") from None
         self._appenders: dict[str, Any] = {}
+        self._settled = Queue()  # of transactions that are done and wait
+        self._own = Queue()  # of the transaction that is being made
+        self._inside = False
+        self._open = False  # the file has a transaction open: that one's
+        self.lost = 0  # how often transactions that were done could not be written
         self._columns: dict[str, list[tuple[str, type[np.generic] | None]]] = {}
         if (
             fresh
@@ -65,22 +71,107 @@ class ViewStore:
 
     @contextmanager
     def transaction(self) -> Generator[None]:
-        """Everything inside, or nothing."""
-        self._db.execute("BEGIN")
+        """Everything inside, or nothing.
+
+        A small transaction waits, to be written together with the next ones or before a read that must see it. What a
+        crash loses is applied again from the log, since its position is lost with it.
+        """
+        self._inside = True
         try:
             yield
+            if self._open:
+                self._write(self._own)
+                self._db.execute("COMMIT")
+                self._open = False
+            else:
+                self._settled.take(self._own)
+                if self._settled.rows >= MANY or self._settled.batches >= BATCHES_MAX:
+                    self._flush_settled()
+        except BaseException:
+            self._roll_back()
+            raise
+        finally:
+            self._own = Queue()
+            self._inside = False
+
+    def commit(self) -> None:
+        """Write whatever waits. Raises when it cannot be written; then it is gone, and `lost` has grown."""
+        if not self._inside:
+            self._flush_settled()
+
+    def _flush_settled(self) -> None:
+        if not self._settled:
+            return
+        waiting, self._settled = self._settled, Queue()
+        try:
+            self._db.execute("BEGIN")
+            self._write(waiting)
             self._db.execute("COMMIT")
         except BaseException:
-            for appender in self._appenders.values():
-                appender.clear()
-            self._db.execute("ROLLBACK")
+            self.lost += 1
+            self._roll_back()
             raise
 
+    def _roll_back(self) -> None:
+        for appender in self._appenders.values():
+            appender.clear()
+        with suppress(duckdb.Error):  # there may be no transaction left to roll back
+            self._db.execute("ROLLBACK")
+        self._open = False
+
+    def _see(self, table: str | None, column: str = "", ids: Sequence[int] = ()) -> None:
+        """Write what waits, if a read of these rows (None: of anything) must see it."""
+        if self._settled.touches(table, column, ids):
+            self._flush_settled()
+        if self._inside and self._own.touches(table, column, ids):
+            self._begin()
+            self._write(self._own)
+            self._own = Queue()
+
+    def _begin(self) -> None:
+        if not self._open:
+            self._flush_settled()
+            self._db.execute("BEGIN")
+            self._open = True
+
+    def _write(self, queue: Queue) -> None:
+        for one in queue.operations():
+            match one:
+                case Append(table, rows):
+                    self._append(table, rows)
+                case Delete(table, column, ids):
+                    self._delete(table, column, ids)
+                case Update(_, sql, parameters):
+                    self._db.execute(sql, list(parameters))
+
     def append(self, table: str, rows: Sequence[Row]) -> None:
-        """Append rows, one value per column of the table, in its order."""
+        """Append rows, one value per column of the table, in its order. Within a transaction, as all that writes."""
+        if rows:
+            self._own.append(table, rows)
+
+    def delete(self, table: str, column: str, ids: Sequence[int]) -> None:
+        """Delete the rows whose integer column is one of `ids`."""
+        if ids:
+            self._own.add(Delete(table, column, ids))
+
+    def update(self, table: str, sql: str, parameters: Iterable[Any]) -> None:
+        """Run a statement that changes one table, in order with its appends and deletions."""
+        self._own.add(Update(table, sql, tuple(parameters)))
+
+    def drain(self) -> None:
+        """Write what the transaction has so far; it stays open."""
+        self._see(None)
+
+    def execute(self, sql: str, parameters: Iterable[Any] = ()) -> None:
+        """Run a statement now, after everything that waits."""
+        self._see(None)
+        self._begin()
+        self._db.execute(sql, list(parameters))
+
+    def _append(self, table: str, rows: Sequence[Row]) -> None:
         if len(rows) >= MANY:
             self._append_columns(table, rows)
-        elif rows:
+        else:
             appender = self._appenders.get(table)
             if appender is None:
                 appender = self._appenders[table] = self._db.appender(table)
@@ -105,20 +196,11 @@ class ViewStore:
         found = self._columns.get(table)
         if found is None:
             query = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index"
-            found = [(name, NUMPY_TYPES.get(kind)) for name, kind in self.rows(query, [table])]
+            found = [(name, NUMPY_TYPES.get(kind)) for name, kind in self._db.execute(query, [table]).fetchall()]
             self._columns[table] = found
         return found
 
-    def append_ids(self, table: str, ids: NDArray[np.int32]) -> None:
-        """Append ids to a table of one column."""
-        if len(ids):
-            with self._ids(ids):
-                self._db.execute(f"INSERT INTO {table} SELECT id FROM ids_in")
-
-    def delete(self, table: str, column: str, ids: Sequence[int]) -> None:
-        """Delete the rows whose integer column is one of `ids`."""
-        if not ids:
-            return
+    def _delete(self, table: str, column: str, ids: Sequence[int]) -> None:
         if len(ids) <= FEW:
             self._db.execute(f"DELETE FROM {table} WHERE {column} IN ({','.join(map(str, ids))})")
             return
@@ -137,22 +219,21 @@ class ViewStore:
         """Rows of a table whose integer column is one of `ids`: a point read each where few, else one join."""
         if not ids:
             return []
+        self._see(table, column, ids)
         if len(ids) <= FEW:
             query = f"SELECT {select} FROM {table} WHERE {column} = ?"
             return [row for one in ids for row in self._db.execute(query, [int(one)]).fetchall()]
         with self._ids(ids):
             return self._db.execute(f"SELECT {select} FROM {table} SEMI JOIN ids_in ON {column} = ids_in.id").fetchall()
 
-    def rows(self, sql: str, parameters: Iterable[Any] = ()) -> list[Row]:
-        """All rows of a query with `?` parameters."""
+    def rows(self, sql: str, parameters: Iterable[Any] = (), table: str | None = None) -> list[Row]:
+        """All rows of a query with `?` parameters; `table` names the one table that it reads, if it is one."""
+        self._see(table)
         return self._db.execute(sql, list(parameters)).fetchall()
-
-    def execute(self, sql: str, parameters: Iterable[Any] = ()) -> None:
-        """Run a statement with `?` parameters."""
-        self._db.execute(sql, list(parameters))
 
     def numpy(self, sql: str) -> dict[str, NDArray[Any]]:
         """The columns of a query as arrays; the query has no NULL."""
+        self._see(None)
         return cast(dict[str, NDArray[Any]], cast(Any, self._db.execute(sql)).fetchnumpy())
 
     def meta(self, name: str, default: str) -> str:
@@ -160,13 +241,10 @@ class ViewStore:
         row = self._db.execute("SELECT value FROM meta WHERE name = ?", [name]).fetchone()
         return default if row is None else str(row[0])
 
-    def set_meta(self, name: str, value: str) -> None:
-        """Set one value of the meta table."""
-        self._db.execute("DELETE FROM meta WHERE name = ?", [name])
-        self._db.execute("INSERT INTO meta VALUES (?, ?)", [name, value])
-
     def truncate(self, keep: Sequence[str]) -> None:
         """Empty every table but those named."""
+        self._see(None)
+        self._begin()
         found = self._db.execute("SELECT table_name FROM duckdb_tables() WHERE NOT temporary").fetchall()
         for (table,) in found:
             if table not in keep:
@@ -174,9 +252,11 @@ class ViewStore:
 
     def checkpoint(self) -> None:
         """Write the WAL into the file."""
+        self.commit()
         self._db.execute("CHECKPOINT")
 
     def close(self) -> None:
-        """Close the file and free its lock."""
+        """Write what waits, close the file and free its lock."""
+        self.commit()
         self._appenders.clear()
         self._db.close()

@@ -133,7 +133,6 @@ def test_every_change_leaves_the_least_fixed_point(seed: int, vector_min: int, m
         held_to(forest, before, forest.change(random.choice((1, 1, 1, 2, 5))))
 
 
-@pytest.mark.xfail(reason="below a bad node the root of what has lost its farther cause stays")
 def test_the_root_of_what_is_reached_is_bad() -> None:
     """I-9: a withdrawal names a cause that stands."""
     for seed in range(12):
