@@ -156,8 +156,6 @@ class Reach:
         stack = [top]
         while stack:
             node = stack.pop()
-            if self.root[node] == root:
-                continue
             self.root[node] = root
             for edge in self.graph.edges_to(node):
                 dependent = int(self.graph.dependent[edge])
