@@ -73,8 +73,18 @@ class Reach:
         return bool(self.witness[node] >= 0 or self.badness.hard[node] or self.badness.soft[node])
 
     def cause_of(self, node: int) -> int:
-        """A bad node by which a reached node is reached; the node itself when it is bad and not reached."""
-        return int(self.root[node]) if self.witness[node] >= 0 else node
+        """A bad node by which a reached node is reached; the node itself when it is not reached."""
+        if self.witness[node] < 0:
+            return node
+        root = int(self.root[node])
+        if self.badness.bad(root):
+            return root
+        while self.witness[node] >= 0:  # the cause that was noted is gone: follow the witnesses to one that stands
+            edge = int(self.witness[node])
+            node = int(self.graph.premise[edge])
+            if self._bad_passes(node, int(self.graph.flags[edge])):
+                break
+        return node
 
     def full(self) -> None:
         """Derive everything anew from the bad nodes."""
@@ -141,26 +151,12 @@ class Reach:
             node = stack.pop()
             for edge in graph.edges_to(node):
                 dependent = int(graph.dependent[edge])
-                if witness[dependent] != edge:
-                    continue
-                if self._bad_passes(node, int(graph.flags[edge])):
-                    self._reroot(dependent, node)
+                if witness[dependent] != edge or self._bad_passes(node, int(graph.flags[edge])):
                     continue
                 witness[dependent] = -1
                 orphans.append(dependent)
                 stack.append(dependent)
         return orphans
-
-    def _reroot(self, top: int, root: int) -> None:
-        """What hangs on a node that stays reached through a bad one has that for its root."""
-        stack = [top]
-        while stack:
-            node = stack.pop()
-            self.root[node] = root
-            for edge in self.graph.edges_to(node):
-                dependent = int(self.graph.dependent[edge])
-                if self.witness[dependent] == edge and not self._bad_passes(node, int(self.graph.flags[edge])):
-                    stack.append(dependent)
 
     def _derive(self, node: int) -> bool:
         for edge in self.graph.edges_from(node):
