@@ -1,5 +1,6 @@
 """The command line as a process: help, interrupts, closed pipes, colour."""
 
+import json
 import os
 import signal
 import subprocess
@@ -72,6 +73,20 @@ def test_a_closed_pipe_is_silent(data: Path) -> None:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
         assert (process.stderr.read(), process.wait(60)) == (b"", 0)
+
+
+def test_following_changes_tells_each_as_it_comes(data: Path) -> None:
+    with Store.open(data) as store:
+        store.append_many([event(1, namespace="acme")])
+        command = [*COMMAND, "changes", "--follow", "--json"]
+        with subprocess.Popen(command, env=environment(data), stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            first = json.loads(process.stdout.readline())
+            store.append_many([event(2, namespace="acme")])
+            second = json.loads(process.stdout.readline())
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 130
+    assert [first["subject"], second["subject"]] == ["item:part1@1", "item:part2@1"]
 
 
 def test_there_is_no_colour_without_a_terminal(data: Path) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import orjson
@@ -147,7 +148,7 @@ def progress(file: BinaryIO, name: str) -> "Generator[Progress]":
         transient=True,
         disable=not out.is_terminal,
     ) as shown:
-        shown.add_task(name[-24:], total=size, events=0)
+        shown.add_task(PurePath(name).name[-24:], total=size, events=0)
         yield shown
 
 

@@ -70,7 +70,7 @@ def why(
     put(why_tree(found, limit))
     more = len(found.causes) - limit
     if more > 0:
-        put(cell(f"and {count(more, 'cause')} more; --limit {len(found.causes)} shows all", "dim"))
+        put(cell(f"and {more} more {'cause' if more == 1 else 'causes'}; --limit {len(found.causes)} shows all", "dim"))
 
 
 def dependents(

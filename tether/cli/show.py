@@ -56,6 +56,7 @@ def put(*shown: RenderableType) -> None:
         for each in shown:
             out.print(each)
     sys.stdout.write("".join(line.rstrip(" ") + "\n" for line in captured.get().splitlines()))
+    sys.stdout.flush()
 
 
 def put_json(answer: Any) -> None:
