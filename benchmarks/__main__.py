@@ -32,6 +32,7 @@ BENCHMARKS = {
     "ingest": ("limits", "ingest"),
     "graph": ("graph-build", *("graph-start",) * STARTS, "graph-use"),
 }
+WIDTH = 140  # of the table where there is no terminal
 REPORT = Path("bench-results/latest.json")
 
 
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     started = time.perf_counter()
     lines = run([given.only] if given.only else list(BENCHMARKS), given.quick)
     write_report(given.json, lines, given.quick, time.perf_counter() - started)
-    show(Console(), lines)
+    show(Console(width=None if sys.stdout.isatty() else WIDTH), lines)
     return 1 if any(line.met is False for line in lines) else 0
 
 

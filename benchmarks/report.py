@@ -2,7 +2,9 @@
 
 import os
 import platform
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +20,8 @@ from rich.table import Table
 class Line:
     """One figure. `target` is the least or the most that it may be, as `bound` says; None: it has none.
 
-    `ratio` sets it beside a limit measured in the same run: `limit` names that line.
+    `ratio` sets it beside a limit measured in the same run: `limit` names that line. `processor` is the same figure by
+    processor time: where the machine is busy with other work, it tells what the work itself costs.
     """
 
     name: str
@@ -28,6 +31,7 @@ class Line:
     bound: Literal["at least", "at most"] = "at most"
     limit: str | None = None
     ratio: float | None = None
+    processor: float | None = None
     note: str = ""
 
     @property
@@ -36,6 +40,32 @@ class Line:
         if self.target is None:
             return None
         return self.value >= self.target if self.bound == "at least" else self.value <= self.target
+
+
+class Spans:
+    """How long each of several pieces of work took, in seconds by the clock and of this process's processor time."""
+
+    def __init__(self) -> None:
+        self.clock: list[float] = []
+        self.processor: list[float] = []
+
+    @contextmanager
+    def span(self) -> Generator[None]:
+        """Time what is inside."""
+        processor, clock = time.process_time(), time.perf_counter()
+        yield
+        self.clock.append(time.perf_counter() - clock)
+        self.processor.append(time.process_time() - processor)
+
+    def line(self, name: str, **more: Any) -> Line:
+        """The median in milliseconds, as a line."""
+        made = Line(name, median(self.clock) * 1e3, "ms", processor=median(self.processor) * 1e3)
+        return replace(made, **more)
+
+    def rate(self, name: str, batch: int, **more: Any) -> Line:
+        """Events a second, at the median batch of so many, as a line."""
+        made = Line(name, batch / median(self.clock), "events/s", processor=batch / median(self.processor))
+        return replace(made, **more)
 
 
 def median(values: Iterable[float]) -> float:
@@ -83,8 +113,9 @@ def write_report(path: Path, lines: Sequence[Line], quick: bool, seconds: float)
 def show(console: Console, lines: Sequence[Line]) -> None:
     """Print the table."""
     table = Table(title="Tether benchmarks")
-    table.add_column("figure")
+    table.add_column("figure", no_wrap=True)
     table.add_column("value", justify="right")
+    table.add_column("by processor time", justify="right")
     table.add_column("unit")
     table.add_column("target", justify="right")
     table.add_column("met")
@@ -94,7 +125,8 @@ def show(console: Console, lines: Sequence[Line]) -> None:
         target = "" if line.target is None else f"{sign} {_number(line.target)}"
         met = "" if line.met is None else "[green]yes[/]" if line.met else "[red]no[/]"
         ratio = "" if line.ratio is None else f"{line.ratio:.3g} x {line.limit}"
-        table.add_row(line.name, _number(line.value), line.unit, target, met, ratio)
+        processor = "" if line.processor is None else _number(line.processor)
+        table.add_row(line.name, _number(line.value), processor, line.unit, target, met, ratio)
     console.print(table)
 
 
