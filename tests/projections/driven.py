@@ -90,7 +90,8 @@ _STORES: dict[str, Breaking] = {}  # kept, since making one takes 40 ms
 def empty_store(name: str = "driven") -> Breaking:
     """An empty store in memory; the former one of the same name ends."""
     store = _STORES.get(name) or _STORES.setdefault(name, Breaking(":memory:"))
-    store.truncate(("meta",))
+    with store.transaction():
+        store.truncate(("meta",))
     return store
 
 
