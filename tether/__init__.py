@@ -7,38 +7,86 @@
 docs/api.md describes everything that is exported here.
 """
 
-from tether_schemas.answers import (
-    Alternative,
-    Answer,
-    Cause,
-    Change,
-    DeadLetter,
-    Dependent,
-    EvidenceId,
-    Receipt,
-    Statement,
-    Step,
-    StoreStatus,
-    Why,
-    to_json,
-)
-from tether_schemas.errors import (
-    BadEvent,
-    BadNamespace,
-    BadRequest,
-    DataDirectory,
-    EventConflict,
-    LogCorrupt,
-    LogUnavailable,
-    TetherError,
-    UnknownVersion,
-    ViewBehind,
-    ViewLocked,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from tether.memory import Memory
-from tether.settings import Settings
-from tether.store import Store
+if TYPE_CHECKING:
+    from tether_schemas.answers import (
+        Alternative,
+        Answer,
+        Cause,
+        Change,
+        DeadLetter,
+        Dependent,
+        EvidenceId,
+        Receipt,
+        Statement,
+        Step,
+        StoreStatus,
+        Why,
+        to_json,
+    )
+    from tether_schemas.errors import (
+        BadEvent,
+        BadNamespace,
+        BadRequest,
+        DataDirectory,
+        EventConflict,
+        LogCorrupt,
+        LogUnavailable,
+        TetherError,
+        UnknownVersion,
+        ViewBehind,
+        ViewLocked,
+    )
+
+    from tether.memory import Memory
+    from tether.settings import Settings
+    from tether.store import Store
+
+# Where each name lives: it is imported when first asked for, so that `tether --help` need not load a database.
+_HOMES = {
+    "Alternative": "tether_schemas.answers",
+    "Answer": "tether_schemas.answers",
+    "BadEvent": "tether_schemas.errors",
+    "BadNamespace": "tether_schemas.errors",
+    "BadRequest": "tether_schemas.errors",
+    "Cause": "tether_schemas.answers",
+    "Change": "tether_schemas.answers",
+    "DataDirectory": "tether_schemas.errors",
+    "DeadLetter": "tether_schemas.answers",
+    "Dependent": "tether_schemas.answers",
+    "EventConflict": "tether_schemas.errors",
+    "EvidenceId": "tether_schemas.answers",
+    "LogCorrupt": "tether_schemas.errors",
+    "LogUnavailable": "tether_schemas.errors",
+    "Memory": "tether.memory",
+    "Receipt": "tether_schemas.answers",
+    "Settings": "tether.settings",
+    "Statement": "tether_schemas.answers",
+    "Step": "tether_schemas.answers",
+    "Store": "tether.store",
+    "StoreStatus": "tether_schemas.answers",
+    "TetherError": "tether_schemas.errors",
+    "UnknownVersion": "tether_schemas.errors",
+    "ViewBehind": "tether_schemas.errors",
+    "ViewLocked": "tether_schemas.errors",
+    "Why": "tether_schemas.answers",
+    "to_json": "tether_schemas.answers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'tether' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
+
 
 __all__ = [
     "Alternative",
