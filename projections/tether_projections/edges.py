@@ -41,6 +41,13 @@ class Lookup:
                 int(a), int(evidence), int(slot), int(about), namespace, predicate, verdict, rests
             )
 
+    def fetch_evidence(self, evidence: Iterable[int]) -> None:
+        """Read the assertions of much recorded evidence."""
+        wanted = [one for one in set(evidence) if one not in self._of_evidence and one not in self.batch.evidence]
+        self._of_evidence.update((one, []) for one in wanted)
+        for one, node in self.store.where("ev, a", "assertion", "ev", wanted):
+            self._of_evidence[int(one)].append(int(node))
+
     def info(self, node: int) -> Info | None:
         """The info of a recorded assertion, None for anything else."""
         made = self.batch.assertions.get(node)
@@ -55,11 +62,9 @@ class Lookup:
         made = self.batch.evidence.get(evidence)
         if made is not None:
             return made.assertions
-        found = self._of_evidence.get(evidence)
-        if found is None:
-            found = [int(row[0]) for row in self.store.where("a", "assertion", "ev", [evidence])]
-            self._of_evidence[evidence] = found
-        return found
+        if evidence not in self._of_evidence:
+            self.fetch_evidence([evidence])
+        return self._of_evidence[evidence]
 
 
 class EdgeBuilder:
@@ -237,11 +242,11 @@ class EdgeBuilder:
                 live = via not in invalid and of not in invalid
                 self.set_flags(edge, flags | LIVE if live else flags & ~LIVE)
 
-    def refresh_dynamic(self, info: Info, strongest: bool) -> None:
-        """Make the object's edges to a verdict's content premises live while it is present and strongest (D, 3)."""
+    def refresh_dynamic(self, about: int, verdicts: set[int], strongest: set[int]) -> None:
+        """Make an object's edges to its verdicts' content premises live while they are present and strongest (D, 3)."""
         graph, invalid = self.graph, self.state.invalid
-        for edge in graph.edges_from(info.object):
-            flags = int(graph.flags[edge])
-            if int(graph.of[edge]) == info.node and flags & DYNAMIC:
-                live = strongest and int(graph.via[edge]) not in invalid and info.node not in invalid
+        for edge in graph.edges_from(about):
+            flags, of = int(graph.flags[edge]), int(graph.of[edge])
+            if flags & DYNAMIC and of in verdicts:
+                live = of in strongest and int(graph.via[edge]) not in invalid and of not in invalid
                 self.set_flags(edge, flags | LIVE if live else flags & ~LIVE)

@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
 from tether_schemas.errors import TetherError
 from tether_schemas.facts import EvidenceRecorded, FactRecord, PolicyDeclared
 
@@ -17,6 +18,8 @@ from tether_projections.rebuild import Kept
 from tether_projections.slots import SlotKeeper
 from tether_projections.state import ASSERTION_KIND, EVIDENCE_KIND, OBJECT_KIND, State, hydrate
 from tether_projections.store import ViewStore
+
+IDS_MAX = 1_000
 
 History = Callable[[int], Iterable[Sequence[FactRecord]]]
 
@@ -188,13 +191,12 @@ class Engine:
         span = slice(first_edge, graph.count)
         columns = (graph.dependent, graph.premise, graph.via, graph.of, graph.flags)
         rows = list(zip(*(column[span].tolist() for column in columns), strict=True))
-        for edge in edges.changed:
-            if edge < first_edge:
-                ends = [int(column[edge]) for column in columns]
-                self.store.update(
-                    "edge", "DELETE FROM edge WHERE dependent = ? AND premise = ? AND via = ? AND of = ?", ends[:4]
-                )
-                rows.append(tuple(ends))
+        changed = [edge for edge in edges.changed if edge < first_edge]
+        if changed:
+            owners = np.unique(graph.via[changed])
+            stored = np.flatnonzero(np.isin(graph.via[:first_edge], owners))
+            self.store.delete("edge", "via", owners.tolist())
+            rows += list(zip(*(column[stored].tolist() for column in columns), strict=True))
         self.store.append("edge", rows)
         for table, made in batch.rows.items():
             self.store.append(table, made)
@@ -212,9 +214,11 @@ class Engine:
 
     def _destroy(self, layers: Layers) -> None:
         """The content of what was erased leaves the tables; its effect stays."""
-        for node in layers.newly_erased:
-            emptied = "UPDATE assertion SET value = NULL, original_text = NULL, write_reason = NULL WHERE a = ?"
-            self.store.update("assertion", emptied, [node])
+        erased = sorted(layers.newly_erased)
+        for start in range(0, len(erased), IDS_MAX):
+            ids = ", ".join(map(str, erased[start : start + IDS_MAX]))
+            emptied = f"UPDATE assertion SET value = NULL, original_text = NULL, write_reason = NULL WHERE a IN ({ids})"
+            self.store.update("assertion", emptied, [])
 
     def _rebuild(self, state: State, position: int) -> None:
         """Make everything anew from history under the policy now known."""

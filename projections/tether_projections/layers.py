@@ -5,13 +5,12 @@ from collections.abc import Iterable
 from tether_schemas.events import EvidenceTarget, SessionTarget, SourceTarget, SubjectTarget
 from tether_schemas.facts import EvidenceDeleted
 
-from tether_projections.advisories import bases_of
 from tether_projections.batch import Batch, NewAssertion
 from tether_projections.edges import EdgeBuilder, Lookup
 from tether_projections.governance import Origin
 from tether_projections.graph import CONTENT
 from tether_projections.keys import digest
-from tether_projections.state import State, objects_named
+from tether_projections.state import State
 from tether_projections.store import ViewStore
 
 UNDECIDABLE = ("deletion", "decision")  # decisions do not apply to deletions, decisions or policy
@@ -102,6 +101,8 @@ class Layers:
 
     def _recount(self, evidence: list[int]) -> None:
         old = [node for node in set(evidence) if node not in self.batch.evidence]
+        self.lookup.fetch_evidence(old)
+        self.lookup.fetch(node for one in old for node in self.lookup.of_evidence(one))
         for ev, namespace, source, identifier, us, session, kind in self.store.where(ORIGIN, "evidence", "ev", old):
             if kind in UNDECIDABLE:
                 continue
@@ -178,6 +179,7 @@ class Layers:
             case SubjectTarget(subject=text):
                 self._delete_subject(namespace, text, until)
                 return
+        self.lookup.fetch_evidence(found)
         for node in found:
             if node not in self.batch.evidence:
                 self._erase_evidence(node, self.lookup.of_evidence(node))
@@ -189,14 +191,19 @@ class Layers:
         return [int(row[0]) for row in rows]
 
     def _delete_subject(self, namespace: str, text: str, until: int) -> None:
-        for one in objects_named(self.store, self.state, bases_of(text)):
-            subject = self.state.policies.erasable(namespace, one.subject.text)
-            if one.namespace != namespace or text not in (subject.text, subject.base):
+        # Which versions it has is for the policies that ever were to say, not for the one that named the node's base.
+        named = self.store.rows(
+            "SELECT node, text FROM node WHERE kind = 'object' AND namespace = ? AND starts_with(text, ?)",
+            [namespace, text.partition("?")[0].partition("#")[0]],
+        )
+        for node, found in named:
+            subject = self.state.policies.erasable(namespace, found)
+            if text not in (subject.text, subject.base):
                 continue
             rows = self.store.rows(
                 "SELECT s.a, s.ev FROM assertion AS s JOIN memory AS m USING (slot) JOIN evidence AS e ON e.ev = s.ev "
                 "WHERE m.object = ? AND e.time_us <= ?",
-                [one.node, until],
+                [int(node), until],
             )
             for a, ev in rows:
                 self._erase(int(a))

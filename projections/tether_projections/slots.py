@@ -12,7 +12,7 @@ from tether_projections.batch import Batch, SlotHead
 from tether_projections.edges import EdgeBuilder
 from tether_projections.graph import CONTENT, LIVE
 from tether_projections.keys import halves
-from tether_projections.state import Info, State
+from tether_projections.state import State
 from tether_projections.store import Row, ViewStore
 
 SOFT = ("superseded", "outranked", "disputed")
@@ -96,6 +96,7 @@ class SlotKeeper:
         self.batch = batch
         self.edges = edges
         self.slots: dict[int, Slot] = {}
+        self._texts: dict[int, tuple[str, str | None]] = {}
         self.recheck: dict[int, SlotHead] = {}  # objects whose being on record may have changed
 
     def load(self) -> None:
@@ -159,10 +160,9 @@ class SlotKeeper:
         assert slot.belief is not None
         held = slot.belief.held
         if self.state.dynamic:
-            strongest = slot.belief.strongest_present()
-            for one in slot.statements:
-                if one.node in self.state.dynamic:
-                    self.edges.refresh_dynamic(self._info(slot.head, one), one.node in strongest)
+            dynamic = {one.node for one in slot.statements if one.node in self.state.dynamic}
+            if dynamic:
+                self.edges.refresh_dynamic(slot.head.object, dynamic, slot.belief.strongest_present())
         present = slot.belief.present if held == (FALSE_KEY,) else []
         failed = {one.node for one in present if one.value_key == FALSE_KEY}
         self._keep_failed(slot, failed)
@@ -170,11 +170,6 @@ class SlotKeeper:
         policy = self.state.policies.of(slot.head.namespace).schemes.get(scheme)
         if policy is not None and policy.higher_version:
             self.recheck[slot.head.object] = slot.head
-
-    def _info(self, head: SlotHead, one: Statement) -> Info:
-        return Info(
-            one.node, one.evidence, head.slot, head.object, head.namespace, head.predicate, head.verdict, head.rests
-        )
 
     def _keep_failed(self, slot: Slot, failed: set[int]) -> None:
         about = slot.head.object
@@ -189,6 +184,15 @@ class SlotKeeper:
         for slot in stale:
             self._forget_supports(slot)
         self.store.delete("memory", "slot", stale)
+        for one in self.slots.values():
+            latest = max(each.observed_us for each in one.statements)
+            one.base = _served_plainly(one) or serve(one.statements, one.head.verdict, latest, lambda _: False)
+        shown = {
+            one.base.shown.node for one in self.slots.values() if one.base is not None and one.base.shown is not None
+        }
+        stored = [node for node in shown if node not in self.batch.assertions]
+        for node, assertion_id, value in self.store.where("a, assertion_id, value", "assertion", "a", stored):
+            self._texts[int(node)] = (assertion_id, value)
         for one in self.slots.values():
             self._memory_row(one)
 
@@ -205,14 +209,15 @@ class SlotKeeper:
     def _memory_row(self, slot: Slot) -> None:
         state, head = self.state, slot.head
         latest = max(one.observed_us for one in slot.statements)
-        base = slot.base = _served_plainly(slot) or serve(slot.statements, head.verdict, latest, lambda _: False)
+        base = slot.base
+        assert base is not None
         shown = base.shown
         support = self._choose_support(slot, base)
         first = slot.statements[0]
         single = len(slot.statements) == 1 and not (
             first.from_us is not None or first.to_us is not None or first.expires_us is not None or first.readers
         )
-        value = self._value(slot, shown) if base.status == "current" else None
+        named, value = self._told(shown)
         state.shown[head.slot] = shown.node if shown is not None else 0
         complete = any(one.complete for one in base.supports) if base.supports else bool(shown and shown.complete)
         self.batch.add(
@@ -220,7 +225,7 @@ class SlotKeeper:
             (
                 head.slot, *halves(head.key), head.namespace, head.scope, head.subject, head.predicate, head.many,
                 head.verdict, head.rests, head.object, base.status, base.is_false or slot_failed(slot),
-                None if shown is None else shown.node, self._assertion_id(shown), value,
+                None if shown is None else shown.node, named, value if base.status == "current" else None,
                 None if shown is None else shown.source, None if shown is None else shown.id, support, single, complete,
                 latest, max(one.position for one in slot.statements),
             ),
@@ -241,21 +246,13 @@ class SlotKeeper:
                 self.batch.add("support", (slot.head.slot, node))
         return next((node for node in nodes if not self.state.fails(node)), nodes[0])
 
-    def _value(self, slot: Slot, shown: Statement | None) -> str | None:
-        if shown is None or shown.erased:
-            return None
-        made = self.batch.assertions.get(shown.node)
-        if made is not None:
-            return made.value
-        return self.store.where("value", "assertion", "a", [shown.node])[0][0]
-
-    def _assertion_id(self, shown: Statement | None) -> str | None:
+    def _told(self, shown: Statement | None) -> tuple[str | None, str | None]:
+        """Id and value of the statement shown; no value when it is erased."""
         if shown is None:
-            return None
+            return None, None
         made = self.batch.assertions.get(shown.node)
-        if made is not None:
-            return made.assertion_id
-        return self.store.where("assertion_id", "assertion", "a", [shown.node])[0][0]
+        named, value = self._texts[shown.node] if made is None else (made.assertion_id, made.value)
+        return named, None if shown.erased else value
 
     def reload(self, slots: list[int]) -> None:
         """Bring in slots whose supports have moved, so that their rows are written anew."""

@@ -79,7 +79,12 @@ class Queue:
             self.append(operation.table, operation.rows)
             return
         table = operation.table
-        self._of.setdefault(table, []).append(operation)
+        waiting = self._of.setdefault(table, [])
+        last = waiting[-1] if waiting else None
+        if isinstance(operation, Delete) and isinstance(last, Delete) and last.column == operation.column:
+            waiting[-1] = Delete(table, last.column, [*last.ids, *operation.ids])
+        else:
+            waiting.append(operation)
         touched = self._touched.setdefault(table, Touched({}))
         if isinstance(operation, Delete) and operation.column in PLACES.get(table, {}):
             touched.ids.setdefault(operation.column, set()).update(operation.ids)

@@ -7,7 +7,7 @@ from tether_projections.queries import Queries, Reader
 from tether_projections.store import ViewStore
 from tether_schemas.facts import FactRecord
 
-from tests.records import At, policy, says
+from tests.records import At, deleted, policy, says
 
 NOTE = "item:a@1"
 
@@ -56,3 +56,14 @@ def test_a_slot_that_a_policy_ends_is_still_named_in_the_changes_told_of_it() ->
         ]
     )
     assert _told(engine) == [("asserted", NOTE, "tags"), ("asserted", NOTE, "tags")]
+
+
+def test_i5_a_deleted_subject_stays_deleted_when_its_scheme_is_no_longer_versioned() -> None:
+    """Whichever policy is in force when the deletion comes: erasure only grows."""
+    versioned = policy(At("p1", 3), schemes={"doc": {}})
+    plain = policy(At("p2", 4), predicates={})
+    said, gone = says(At("e", 1), "doc:d@1", "note", "x"), deleted(At("d", 2), {"subject": "doc:d"})
+    for order in ([said, versioned, plain, gone], [gone, versioned, plain, said], [plain, versioned, said, gone]):
+        engine = _engine(order)
+        answer = Queries(engine.store, engine).recall(Reader("acme"), "doc:d@1", "note", now_us=10)
+        assert answer.status == "tombstoned"
