@@ -283,6 +283,7 @@ class Admission:
 
     def _assertion_rows(self, record: FactRecord, fact: Asserted, made: NewAssertion, key: Digest) -> None:
         one, node = made.statement, made.info.node
+        self.state.restricted |= fact.readers is not None
         self.batch.add(
             "assertion",
             (

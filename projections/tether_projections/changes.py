@@ -45,18 +45,19 @@ def write_turned(store: ViewStore, flags: NDArray[np.int8], table: str, change: 
     store.delete(table, "node", change.up.tolist())
 
 
-def touched_slots(state: State, change: Turned, known: set[int]) -> tuple[list[tuple[int, bool]], list[int]]:
-    """Slots whose one support turned (with whether it went down), and slots of several supports to look at again."""
-    plain: list[tuple[int, bool]] = []
-    several: set[int] = set()
-    for nodes, down in ((change.down, True), (change.up, False)):
-        only = state.slot_of[nodes]
-        for slot in only[only > 0].tolist():
-            (several.add(slot) if slot in state.multi else plain.append((slot, down)))
-        for node in nodes[only < 0].tolist():
-            for slot in state.slots_of[node]:
-                (several.add(slot) if slot in state.multi else plain.append((slot, down)))
-    return [one for one in plain if one[0] not in known], sorted(several - known)
+Pair = tuple[int, int]  # a slot and the node that alone supports it
+
+
+def touched_slots(state: State, nodes: Ids, known: set[int]) -> tuple[list[Pair], set[int]]:
+    """Slots whose one support is among the nodes, with it; and slots of several supports to look at again."""
+    only = state.slot_of[nodes]
+    single = only > 0
+    pairs = list(zip(only[single].tolist(), nodes[single].tolist(), strict=True))
+    pairs += [(slot, node) for node in nodes[only < 0].tolist() for slot in state.slots_of[node]]
+    several = {slot for slot, _ in pairs if slot in state.multi} if state.multi else set[int]()
+    if several or known:
+        pairs = [pair for pair in pairs if pair[0] not in known and pair[0] not in several]
+    return pairs, several - known
 
 
 class ChangeLog:
@@ -72,17 +73,19 @@ class ChangeLog:
         shown = int(self.state.shown[slot])
         self.rows.append((self.state.change_seq, slot, kind, status, shown, *cause, self.batch.position))
 
-    def supports_turned(self, plain: list[tuple[int, bool]], down: dict[int, int]) -> None:
-        """Slots that are withdrawn or restored since their one support turned; `down` maps slot to that node."""
+    def withdrawn(self, pairs: list[Pair]) -> None:
+        """Slots whose one support went down, each with its cause."""
         known: dict[int, tuple[str, int, int]] = {}
-        for slot, is_down in plain:
-            if not is_down:
-                self._add(slot, "restored", "current", ("", 0, 0))
-                continue
-            root = self.state.reach.cause_of(down[slot])
-            if root not in known:
-                known[root] = self.state.cause(root)
+        roots = self.state.reach.causes_of([node for _, node in pairs])
+        for root in set(roots):
+            known[root] = self.state.cause(root)
+        for (slot, _), root in zip(pairs, roots, strict=True):
             self._add(slot, "withdrawn", "withdrawn", known[root])
+
+    def restored(self, pairs: list[Pair]) -> None:
+        """Slots whose one support came up."""
+        for slot, _ in pairs:
+            self._add(slot, "restored", "current", ("", 0, 0))
 
     def slot(self, slot: Slot, support: int) -> None:
         """A dirty slot: compare what was served with what is."""

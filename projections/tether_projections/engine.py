@@ -159,15 +159,16 @@ class Engine:
         new_nodes = list(batch.new_nodes)
         moved = state.reach.update(batch.lost_nodes, batch.lost_edges, new_nodes, batch.new_edges)
         change = turned(state, batch, [moved], threatened=False)
-        plain, several = touched_slots(state, change, set(slots.slots))
-        slots.reload(several)
+        fallen, several = touched_slots(state, change.down, set(slots.slots))
+        risen, more = touched_slots(state, change.up, set(slots.slots))
+        slots.reload(sorted(several | more))
         write_turned(self.store, state.is_down, "down", change)
         if state.has_possible:
             self._reach_possible(state, batch, moved)
         slots.memory()
         log = ChangeLog(state, batch)
-        by_slot = {slot: node for node in change.down.tolist() for slot in state.supported(node)}
-        log.supports_turned(plain, by_slot)
+        log.withdrawn(fallen)
+        log.restored(risen)
         supports = row_support(slots)
         for slot in slots.slots.values():
             log.slot(slot, supports[slot.head.slot])

@@ -144,7 +144,7 @@ class Sentences:
         """Why what these nodes decide over is withdrawn; None where no cause may be seen, or none is near."""
         if state.position != self._position or len(self._known) > SENTENCES_MAX:
             self._position, self._known = state.position, {}
-            self._restricted = restricted(self._store)
+            self._restricted = state.restricted
         if self._restricted:
             cause = Explainer(self._store, state, reader).nearest(about, deciders)
             return None if cause is None else told(cause, cause.distance)

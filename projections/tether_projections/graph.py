@@ -5,8 +5,6 @@ assertion whose premise it thereby is (0: a link of an object).
 Edges are never removed, they stop being live. About 30 bytes an edge.
 """
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -104,21 +102,22 @@ class Graph:
 
     def edges_to_many(self, premises: Ints) -> Ints:
         """Ids of all edges whose premise is one of these nodes."""
-        based = premises[premises < len(self._premise_at) - 1]
-        starts = self._premise_at[based]
-        counts = self._premise_at[based + 1] - starts
-        total = int(counts.sum())
-        if total:
-            offsets = np.repeat(starts - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
-            found = self._by_premise[offsets + np.arange(total)]
-        else:
-            found = np.empty(0, np.int32)
-        if self._new_by_premise:
-            extra = self._new_edges(premises.tolist())
-            if extra:
-                found = np.concatenate([found, np.array(extra, np.int32)])
-        return found
+        return _edges_of(premises, (self._premise_at, self._by_premise), self._new_by_premise)
 
-    def _new_edges(self, premises: Iterable[int]) -> list[int]:
-        new = self._new_by_premise
-        return [edge for premise in premises if premise in new for edge in new[premise]]
+    def edges_from_many(self, dependents: Ints) -> Ints:
+        """Ids of all edges whose dependent is one of these nodes."""
+        return _edges_of(dependents, (self._dependent_at, self._by_dependent), self._new_by_dependent)
+
+
+def _edges_of(nodes: Ints, base: tuple[NDArray[np.int64], Ints], new: dict[int, list[int]]) -> Ints:
+    places, edges = base
+    based = nodes[nodes < len(places) - 1]
+    starts = places[based]
+    counts = places[based + 1] - starts
+    total = int(counts.sum())
+    found = np.empty(0, np.int32)
+    if total:
+        offsets = np.repeat(starts - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
+        found = edges[offsets + np.arange(total)]
+    extra = [edge for node in nodes.tolist() if node in new for edge in new[node]] if new else []
+    return np.concatenate([found, np.array(extra, np.int32)]) if extra else found

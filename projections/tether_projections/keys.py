@@ -60,7 +60,7 @@ class KeyIndex:
         self.next_id = int(ids.max()) + 1 if len(ids) else 1
 
     def _sort(self, high: NDArray[np.int64], low: NDArray[np.int64], ids: NDArray[np.int32]) -> None:
-        order = np.argsort(high, kind="stable")
+        order = np.argsort(high)
         self._high, self._low, self._ids = high[order], low[order], ids[order]
 
     def get(self, key: Digest) -> int:

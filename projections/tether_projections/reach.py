@@ -86,6 +86,17 @@ class Reach:
                 break
         return node
 
+    def causes_of(self, nodes: list[int]) -> list[int]:
+        """`cause_of` of many nodes."""
+        if len(nodes) < VECTOR_MIN:
+            return [self.cause_of(node) for node in nodes]
+        ids = np.array(nodes, np.int32)
+        roots = np.where(self.witness[ids] >= 0, self.root[ids], ids)
+        gone = (self.badness.hard[roots] == 0) & (self.badness.soft[roots] == 0) & (self.witness[ids] >= 0)
+        for at in np.flatnonzero(gone).tolist():
+            roots[at] = self.cause_of(nodes[at])
+        return roots.tolist()
+
     def full(self) -> None:
         """Derive everything anew from the bad nodes."""
         self.witness[:] = -1
@@ -100,7 +111,7 @@ class Reach:
         blocked); new: worse than before, or newly live (or no longer blocked)."""
         orphans = self._orphan(lost_nodes, lost_edges)
         frontier = list(new_nodes)
-        frontier += [node for node in orphans if self._derive(node)]
+        frontier += self._derive_many(orphans)
         fresh: list[int] = []
         for edge in self._passing(new_edges):
             dependent = int(self.graph.dependent[edge])
@@ -148,6 +159,10 @@ class Reach:
                 orphans.append(dependent)
                 stack.append(dependent)
         while stack:
+            if len(stack) >= VECTOR_MIN:
+                stack = self._orphan_many(np.array(stack, np.int32))
+                orphans += stack
+                continue
             node = stack.pop()
             for edge in graph.edges_to(node):
                 dependent = int(graph.dependent[edge])
@@ -157,6 +172,43 @@ class Reach:
                 orphans.append(dependent)
                 stack.append(dependent)
         return orphans
+
+    def _orphan_many(self, nodes: Ints) -> list[int]:
+        """One level below many nodes at once."""
+        graph = self.graph
+        edges = graph.edges_to_many(nodes)
+        dependents = graph.dependent[edges]
+        hung = (self.witness[dependents] == edges) & ~self._bad_pass(edges)
+        found = dependents[hung]
+        self.witness[found] = -1
+        return found.tolist()
+
+    def _bad_pass(self, edges: Ints) -> NDArray[np.bool_]:
+        premises = self.graph.premise[edges]
+        blocked = (self.graph.flags[edges] & BLOCKED) != 0
+        return (self.badness.hard[premises] != 0) | ((self.badness.soft[premises] != 0) & ~blocked)
+
+    def _derive_many(self, nodes: list[int]) -> list[int]:
+        """Those of many orphans that something outside still reaches."""
+        if len(nodes) < VECTOR_MIN:
+            return [node for node in nodes if self._derive(node)]
+        edges = self.graph.edges_from_many(np.array(nodes, np.int32))
+        return self._reach_by_many(edges).tolist()
+
+    def _reach_by_many(self, edges: Ints) -> Ints:
+        """Reach by those of the edges that pass; what was reached by it."""
+        graph = self.graph
+        premises, dependents = graph.premise[edges], graph.dependent[edges]
+        bad = self._bad_pass(edges)
+        passes = (graph.flags[edges] & self._needs == self._needs) & (bad | (self.witness[premises] >= 0))
+        passes &= self.witness[dependents] < 0
+        edges, premises, dependents, bad = edges[passes], premises[passes], dependents[passes], bad[passes]
+        self.witness[dependents] = edges
+        # Of several edges to one dependent the last one written stays; its root must come from the same edge.
+        kept = self.witness[dependents] == edges
+        dependents, premises, bad = dependents[kept], premises[kept], bad[kept]
+        self.root[dependents] = np.where(bad, premises, self.root[premises])
+        return dependents.astype(np.int32)
 
     def _derive(self, node: int) -> bool:
         for edge in self.graph.edges_from(node):
@@ -192,17 +244,4 @@ class Reach:
         return found
 
     def _spread_many(self, frontier: Ints) -> Ints:
-        graph = self.graph
-        edges = graph.edges_to_many(frontier)
-        flags = graph.flags[edges]
-        premises, dependents = graph.premise[edges], graph.dependent[edges]
-        bad = (self.badness.hard[premises] != 0) | ((self.badness.soft[premises] != 0) & (flags & BLOCKED == 0))
-        passes = (flags & self._needs == self._needs) & (bad | (self.witness[premises] >= 0))
-        passes &= self.witness[dependents] < 0
-        edges, premises, dependents, bad = edges[passes], premises[passes], dependents[passes], bad[passes]
-        self.witness[dependents] = edges
-        # Of several edges to one dependent the last one written stays; its root must come from the same edge.
-        kept = self.witness[dependents] == edges
-        dependents, premises, bad = dependents[kept], premises[kept], bad[kept]
-        self.root[dependents] = np.where(bad, premises, self.root[premises])
-        return dependents.astype(np.int32)
+        return self._reach_by_many(self.graph.edges_to_many(frontier))

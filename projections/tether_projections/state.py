@@ -65,6 +65,7 @@ class State:
         self.slots_of: dict[int, set[int]] = {}
         self.shown = np.zeros(1024, np.int32)  # slot -> the statement shown
         self.multi: set[int] = set()  # slots that several nodes support
+        self.restricted = False  # some assertion names its readers
         self.position = 0
         self.change_seq = 0
         self.possible_ready = False  # the second reach has been derived once
@@ -141,6 +142,7 @@ def hydrate(store: ViewStore) -> State:
     state = State()
     state.position = int(store.rows("SELECT coalesce(max(position), 0) FROM applied")[0][0])
     state.change_seq = int(store.rows("SELECT coalesce(max(seq), 0) FROM change")[0][0])
+    state.restricted = bool(store.rows("SELECT 1 FROM assertion WHERE readers IS NOT NULL LIMIT 1"))
     _load_keys(store, state)
     _load_graph(store, state)
     _load_books(store, state)

@@ -219,7 +219,29 @@ class ViewStore:
         """Rows of a table whose integer column is one of `ids`: a point read each where few, else one join."""
         if not ids:
             return []
-        self._see(table, column, ids)
+        overlay = (
+            None
+            if self._inside and self._own.touches(table, column, ids)
+            else self._waiting(select, table, column, ids)
+        )
+        if overlay is None:
+            self._see(table, column, ids)
+            return self._stored(select, table, column, ids)
+        waiting, hidden = overlay
+        return self._stored(select, table, column, [one for one in ids if one not in hidden]) + waiting
+
+    def _waiting(self, select: str, table: str, column: str, ids: Sequence[int]) -> tuple[list[Row], set[int]] | None:
+        """Rows that wait, as a read gives them, and ids whose stored rows are gone; None where it cannot be told."""
+        if not self._settled.touches(table, column, ids):
+            return [], set()
+        places = {name: place for place, (name, _) in enumerate(self._columns_of(table))}
+        names = [name.strip() for name in select.split(",")]
+        found = self._settled.overlay(table, column, ids) if all(name in places for name in names) else None
+        if found is None:
+            return None
+        return [tuple(row[places[name]] for name in names) for row in found[0]], found[1]
+
+    def _stored(self, select: str, table: str, column: str, ids: Sequence[int]) -> list[Row]:
         if len(ids) <= FEW:
             query = f"SELECT {select} FROM {table} WHERE {column} = ?"
             return [row for one in ids for row in self._db.execute(query, [int(one)]).fetchall()]

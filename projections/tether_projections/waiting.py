@@ -112,6 +112,25 @@ class Queue:
         known = touched.ids[column]
         return any(one in known for one in ids)
 
+    def overlay(self, table: str, column: str, ids: Sequence[int]) -> tuple[list[Row], set[int]] | None:
+        """What waits of some rows by their ids: rows appended, ids whose stored rows are deleted. None: cannot tell."""
+        place = PLACES.get(table, {}).get(column)
+        if place is None:
+            return None
+        wanted = set(ids)
+        rows: list[Row] = []
+        hidden: set[int] = set()
+        for one in self._of.get(table, []):
+            match one:
+                case Append(_, appended):
+                    rows += [row for row in appended if row[place] in wanted]
+                case Delete(_, of, gone) if of == column:
+                    hidden.update(wanted.intersection(gone))
+                    rows = [row for row in rows if row[place] not in hidden.intersection(gone)]
+                case _:
+                    return None
+        return rows, hidden
+
     def operations(self) -> Iterator[Operation]:
         """Everything that waits, in order for each table."""
         for waiting in self._of.values():
