@@ -44,7 +44,8 @@ def view_of(records: Sequence[FactRecord], cuts: Random | None = None) -> View:
     if not _STORES:
         _STORES.append(ViewStore(":memory:"))
     store = _STORES[0]
-    store.truncate(("meta",))
+    with store.transaction():
+        store.truncate(("meta",))
     applied: list[FactRecord] = []
     engine = Engine(store, lambda position: [applied])
     left = list(records)
