@@ -17,6 +17,7 @@ from tether_projections.waiting import Append, Delete, Queue, Row, Update
 SCHEMA_VERSION = 1
 FEW = 12
 MANY = 64
+ROWS_MAX = 40_000  # rows that may wait: a large write costs two thirds a row of what one of 1,000 does
 BATCHES_MAX = 64
 NUMPY_TYPES: dict[str, type[np.generic]] = {
     "INTEGER": np.int32,
@@ -85,7 +86,7 @@ class ViewStore:
                 self._open = False
             else:
                 self._settled.take(self._own)
-                if self._settled.rows >= MANY or self._settled.batches >= BATCHES_MAX:
+                if self._settled.rows >= ROWS_MAX or self._settled.batches >= BATCHES_MAX:
                     self._flush_settled()
         except BaseException:
             self._roll_back()

@@ -18,7 +18,7 @@ class Append(NamedTuple):
     """Append rows to a table."""
 
     table: str
-    rows: Sequence[Row]
+    rows: list[Row]
 
 
 class Delete(NamedTuple):
@@ -65,10 +65,10 @@ class Queue:
         self.rows += len(rows)
         waiting = self._of.setdefault(table, [])
         last = waiting[-1] if waiting else None
-        if isinstance(last, Append) and len(rows) < 64:
-            waiting[-1] = Append(table, [*last.rows, *rows])
+        if isinstance(last, Append):
+            last.rows.extend(rows)
         else:
-            waiting.append(Append(table, rows))
+            waiting.append(Append(table, list(rows)))
         touched = self._touched.setdefault(table, Touched({}))
         for column, place in PLACES.get(table, {}).items():
             touched.ids.setdefault(column, set()).update(row[place] for row in rows)

@@ -86,7 +86,7 @@ def injected_faults(records: list[FactRecord], random: Random) -> list[str]:
                 driven.apply(records[len(driven.applied) :])
                 return driven.faults()
             except Injected:
-                # What was applied may still have waited when a read wrote it and failed: then the view stands further back.
+                # What was applied may have waited until a read wrote it and failed: then the view stands further back.
                 del driven.applied[driven.engine.position() :]
         found = driven.faults()
         if found or driven.engine.position() != len(driven.applied) or len(driven.applied) == len(records):
