@@ -15,6 +15,8 @@ from tether_projections.slotview import SlotView, view_slots
 from tether_projections.state import ASSERTION_KIND, OBJECT_KIND, State
 from tether_projections.store import ViewStore
 
+DELETED = "by what has been deleted since"
+
 
 @dataclass(frozen=True, slots=True)
 class Reason:
@@ -57,6 +59,8 @@ class Reasons:
         aliases = f" ({', '.join(fact.aliases)})" if fact.aliases else ""
         summary = f": {fact.summary}" if fact.summary else ""
         namespace = PUBLIC if origin.namespace == PUBLIC else ""
+        if revision.evidence in self._state.erased:  # a ghost: it counts, what it said is not shown
+            aliases, summary = "", f": {DELETED}"
         return Reason(kind, f"{fact.advisory_id}{aliases}{summary}", EvidenceId(origin.source, origin.id, namespace))
 
     def _failed(self, ref: int) -> Reason:
@@ -65,7 +69,8 @@ class Reasons:
         predicate, scope = self._store.where("predicate, scope", "memory", "slot", [int(slot)])[0]
         where = f" in scope {scope!r}" if scope else ""
         visible = self._reader.may_see(None if readers is None else orjson.loads(readers))
-        return Reason("failed", f"{predicate} is false{where}, says {issuer}", self._names[ref].evidence, visible)
+        says = DELETED if ref in self._state.erased else f"{predicate} is false{where}, says {issuer}"
+        return Reason("failed", says, self._names[ref].evidence, visible)
 
     def _higher(self, ref: int) -> Reason:
         """A higher version is on record: by the least evidence of a true verdict that holds on it."""

@@ -12,7 +12,7 @@ from tests.records import At, deleted, policy, says
 NOTE = "item:a@1"
 
 
-def _engine(records: Sequence[FactRecord]) -> Engine:
+def engine_of(records: Sequence[FactRecord]) -> Engine:
     done: list[FactRecord] = []
     engine = Engine(ViewStore(":memory:"), lambda _: [list(done)])
     for position, record in enumerate(records, start=1):
@@ -27,7 +27,7 @@ def _told(engine: Engine) -> list[tuple[str, str, str]]:
 
 
 def test_changes_told_before_a_policy_keep_their_names_and_nothing_is_told_again() -> None:
-    engine = _engine(
+    engine = engine_of(
         [
             says(At("e1", 1), "item:b@1", "note", "x"),
             says(At("e2", 2), NOTE, "note", "y"),
@@ -38,7 +38,7 @@ def test_changes_told_before_a_policy_keep_their_names_and_nothing_is_told_again
 
 
 def test_a_policy_tells_what_it_makes_different() -> None:
-    engine = _engine(
+    engine = engine_of(
         [
             says(At("e1", 1), NOTE, "audited", False),
             says(At("e2", 2), NOTE, "passes", True),
@@ -49,7 +49,7 @@ def test_a_policy_tells_what_it_makes_different() -> None:
 
 
 def test_a_slot_that_a_policy_ends_is_still_named_in_the_changes_told_of_it() -> None:
-    engine = _engine(
+    engine = engine_of(
         [
             says(At("e1", 1), NOTE, "tags", "x"),
             policy(At("p", 2), predicates={"tags": {"many": True}}),
@@ -64,6 +64,6 @@ def test_i5_a_deleted_subject_stays_deleted_when_its_scheme_is_no_longer_version
     plain = policy(At("p2", 4), predicates={})
     said, gone = says(At("e", 1), "doc:d@1", "note", "x"), deleted(At("d", 2), {"subject": "doc:d"})
     for order in ([said, versioned, plain, gone], [gone, versioned, plain, said], [plain, versioned, said, gone]):
-        engine = _engine(order)
+        engine = engine_of(order)
         answer = Queries(engine.store, engine).recall(Reader("acme"), "doc:d@1", "note", now_us=10)
         assert answer.status == "tombstoned"

@@ -1,0 +1,36 @@
+"""What is deleted goes on counting, and what it said is shown by no answer."""
+
+from tether_projections.queries import Queries, Reader
+from tether_schemas.answers import to_json
+
+from tests.projections.test_rebuild_in_place import engine_of
+from tests.records import At, deleted, passes, revoked
+
+LIB, APP = "item:lib@1", "item:app@1"
+
+
+def test_i5_a_deleted_failure_still_withdraws_and_is_told_without_what_it_said() -> None:
+    engine = engine_of(
+        [
+            passes(At("e1", 1), APP, True, LIB),
+            passes(At("e2", 2, "audit"), LIB, False),
+            deleted(At("d", 3), {"source": "audit"}),
+        ]
+    )
+    why = Queries(engine.store, engine).why(Reader("acme"), APP, "passes", "", now_us=9)
+    assert why.answer.status == "withdrawn"
+    assert [(one.kind, one.node) for one in why.causes] == [("failed", LIB)]
+    assert b"passes is false" not in to_json(why)
+
+
+def test_i5_a_deleted_advisory_still_covers_and_its_summary_is_not_shown() -> None:
+    engine = engine_of(
+        [
+            passes(At("e1", 1), APP, True, LIB),
+            revoked(At("a", 2, "house"), "KEY-1", LIB),
+            deleted(At("d", 3), {"source": "house"}),
+        ]
+    )
+    why = Queries(engine.store, engine).why(Reader("acme"), APP, "passes", "", now_us=9)
+    assert why.answer.status == "withdrawn"
+    assert why.causes[0].detail == "KEY-1: by what has been deleted since"
