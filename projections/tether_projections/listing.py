@@ -72,7 +72,7 @@ def evidence_view(store: ViewStore, state: State, reader: Reader, named: Evidenc
     rows = store.where(ENVELOPE, "evidence", "ev", [node]) if node else []
     if not rows:
         return None
-    made = store.where("assertion_id, readers, place", "assertion", "ev", [node])
+    made = store.where("assertion_id, readers, place, a", "assertion", "ev", [node])
     seen = [row for row in made if reader.may_see(None if row[1] is None else orjson.loads(row[1]))]
     if made and not seen:
         return None
@@ -97,7 +97,8 @@ def evidence_view(store: ViewStore, state: State, reader: Reader, named: Evidenc
         rules=rules,
         assertions=tuple(row[0] for row in sorted(seen, key=lambda row: row[2])),
         tombstoned=Rulings(store, state, Names(store, state, reader)).gone(node),
-        payload_erased=node in state.payload_erased,
+        # One payload says all its assertions: where one of them is erased, none of its text can be shown.
+        payload_erased=node in state.payload_erased or any(int(row[3]) in state.erased for row in made),
         invalidated=node in state.invalid,
         restricted=len(seen) < len(made),
     )

@@ -4,7 +4,7 @@ from tether_projections.queries import Queries, Reader
 from tether_schemas.answers import to_json
 
 from tests.projections.test_rebuild_in_place import engine_of
-from tests.records import At, deleted, passes, revoked
+from tests.records import At, claim, claim_of, deleted, passes, revoked, said, says
 
 LIB, APP = "item:lib@1", "item:app@1"
 
@@ -34,3 +34,12 @@ def test_i5_a_deleted_advisory_still_covers_and_its_summary_is_not_shown() -> No
     why = Queries(engine.store, engine).why(Reader("acme"), APP, "passes", "", now_us=9)
     assert why.answer.status == "withdrawn"
     assert why.causes[0].detail == "KEY-1: by what has been deleted since"
+
+
+def test_i5_a_payload_is_not_shown_once_one_of_its_assertions_is_erased() -> None:
+    """Erased through a premise: the event says both, so its text would say what is gone."""
+    chat = says(At("chat", 1, "log"), "user:u", "note", "x")
+    both = said(At("both", 2), claim("user:u", "summary", "y", premises=[claim_of(chat)]), claim("user:v", "note", "z"))
+    engine = engine_of([chat, both, deleted(At("d", 3), {"source": "log"})])
+    view = Queries(engine.store, engine).get(Reader("acme"), "ci", "both")
+    assert view is not None and not view.tombstoned and not view.payload_visible
