@@ -10,7 +10,7 @@ from tether_projections.batch import Batch
 from tether_projections.reach import Moved
 from tether_projections.slots import OldSlot, Slot, SlotKeeper
 from tether_projections.state import OBJECT_KIND, State
-from tether_projections.store import Row, ViewStore
+from tether_projections.store import MANY, Row, ViewStore
 
 Ids = NDArray[np.int32]
 
@@ -41,29 +41,47 @@ def write_turned(store: ViewStore, flags: NDArray[np.int8], table: str, change: 
     """Bring a table of nodes, and its image in memory, up to date."""
     flags[change.down] = 1
     flags[change.up] = 0
-    store.append(table, [(node,) for node in change.down.tolist()])
+    if len(change.down) < MANY:
+        store.append(table, [(node,) for node in change.down.tolist()])
+    else:
+        store.append_columns(table, {"node": change.down}, {})
     store.delete(table, "node", change.up.tolist())
 
 
-Pair = tuple[int, int]  # a slot and the node that alone supports it
+@dataclass(slots=True)
+class Touched:
+    """Slots with the node that alone supports each, and slots of several supports, to look at again."""
+
+    slots: Ids
+    nodes: Ids
+    several: set[int]
 
 
-def touched_slots(state: State, nodes: Ids, known: set[int]) -> tuple[list[Pair], set[int]]:
-    """Slots whose one support is among the nodes, with it; and slots of several supports to look at again."""
+def touched_slots(state: State, nodes: Ids, known: set[int]) -> Touched:
+    """The slots, but the known ones, over which these nodes decide."""
     only = state.slot_of[nodes]
     single = only > 0
-    pairs = list(zip(only[single].tolist(), nodes[single].tolist(), strict=True))
-    pairs += [(slot, node) for node in nodes[only < 0].tolist() for slot in state.slots_of[node]]
-    several = {slot for slot, _ in pairs if slot in state.multi} if state.multi else set[int]()
-    if several or known:
-        pairs = [pair for pair in pairs if pair[0] not in known and pair[0] not in several]
-    return pairs, several - known
+    slots, deciders = only[single], nodes[single]
+    shared = [(slot, node) for node in nodes[only < 0].tolist() for slot in state.slots_of[node]]
+    if shared:
+        more = np.array(shared, np.int32)
+        slots, deciders = np.concatenate([slots, more[:, 0]]), np.concatenate([deciders, more[:, 1]])
+    several: set[int] = set()
+    if state.multi:
+        found = np.isin(slots, np.fromiter(state.multi, np.int32, len(state.multi)))
+        several = set(slots[found].tolist())
+        slots, deciders = slots[~found], deciders[~found]
+    if known:
+        fresh = ~np.isin(slots, np.fromiter(known, np.int32, len(known)))
+        slots, deciders = slots[fresh], deciders[fresh]
+    return Touched(slots, deciders, several - known)
 
 
 class ChangeLog:
     """Writes the change rows of one batch."""
 
-    def __init__(self, state: State, batch: Batch) -> None:
+    def __init__(self, store: ViewStore, state: State, batch: Batch) -> None:
+        self.store = store
         self.state = state
         self.batch = batch
         self.rows: list[Row] = []
@@ -73,19 +91,29 @@ class ChangeLog:
         shown = int(self.state.shown[slot])
         self.rows.append((self.state.change_seq, slot, kind, status, shown, *cause, self.batch.position))
 
-    def withdrawn(self, pairs: list[Pair]) -> None:
+    def withdrawn(self, touched: Touched) -> None:
         """Slots whose one support went down, each with its cause."""
-        known: dict[int, tuple[str, int, int]] = {}
-        roots = self.state.reach.causes_of([node for _, node in pairs])
-        for root in set(roots):
-            known[root] = self.state.cause(root)
-        for (slot, _), root in zip(pairs, roots, strict=True):
-            self._add(slot, "withdrawn", "withdrawn", known[root])
+        roots = self.state.reach.causes_of(touched.nodes)
+        for root in np.unique(roots).tolist():
+            self._add_many(touched.slots[roots == root], "withdrawn", "withdrawn", self.state.cause(root))
 
-    def restored(self, pairs: list[Pair]) -> None:
+    def restored(self, touched: Touched) -> None:
         """Slots whose one support came up."""
-        for slot, _ in pairs:
-            self._add(slot, "restored", "current", ("", 0, 0))
+        self._add_many(touched.slots, "restored", "current", ("", 0, 0))
+
+    def _add_many(self, slots: Ids, kind: ChangeKind, status: Status, cause: tuple[str, int, int]) -> None:
+        if len(slots) < MANY:
+            for slot in slots.tolist():
+                self._add(slot, kind, status, cause)
+            return
+        first = self.state.change_seq + 1
+        self.state.change_seq += len(slots)
+        said, ref, root = cause
+        self.store.append_columns(
+            "change",
+            {"seq": np.arange(first, first + len(slots)), "slot": slots, "a": self.state.shown[slots]},
+            {"kind": kind, "status": status, "cause": said, "ref": ref, "root": root, "position": self.batch.position},
+        )
 
     def slot(self, slot: Slot, support: int) -> None:
         """A dirty slot: compare what was served with what is."""

@@ -149,24 +149,24 @@ class Engine:
         objects = ObjectKeeper(self.store, state, batch)
         objects.advisories()
         objects.versions(slots)
-        self._reach(state, batch, slots)
-        if not told:
-            batch.rows["change"] = []
+        self._reach(state, batch, slots, told)
         self._write(state, batch, edges, first_edge)
         self._destroy(layers)
 
-    def _reach(self, state: State, batch: Batch, slots: SlotKeeper) -> None:
+    def _reach(self, state: State, batch: Batch, slots: SlotKeeper, told: bool) -> None:
         new_nodes = list(batch.new_nodes)
         moved = state.reach.update(batch.lost_nodes, batch.lost_edges, new_nodes, batch.new_edges)
         change = turned(state, batch, [moved], threatened=False)
-        fallen, several = touched_slots(state, change.down, set(slots.slots))
-        risen, more = touched_slots(state, change.up, set(slots.slots))
-        slots.reload(sorted(several | more))
+        known = set(slots.slots)
+        fallen, risen = touched_slots(state, change.down, known), touched_slots(state, change.up, known)
+        slots.reload(sorted(fallen.several | risen.several))
         write_turned(self.store, state.is_down, "down", change)
         if state.has_possible:
             self._reach_possible(state, batch, moved)
         slots.memory()
-        log = ChangeLog(state, batch)
+        if not told:
+            return
+        log = ChangeLog(self.store, state, batch)
         log.withdrawn(fallen)
         log.restored(risen)
         supports = row_support(slots)

@@ -86,16 +86,13 @@ class Reach:
                 break
         return node
 
-    def causes_of(self, nodes: list[int]) -> list[int]:
+    def causes_of(self, nodes: Ints) -> Ints:
         """`cause_of` of many nodes."""
-        if len(nodes) < VECTOR_MIN:
-            return [self.cause_of(node) for node in nodes]
-        ids = np.array(nodes, np.int32)
-        roots = np.where(self.witness[ids] >= 0, self.root[ids], ids)
-        gone = (self.badness.hard[roots] == 0) & (self.badness.soft[roots] == 0) & (self.witness[ids] >= 0)
+        roots = np.where(self.witness[nodes] >= 0, self.root[nodes], nodes)
+        gone = (self.badness.hard[roots] == 0) & (self.badness.soft[roots] == 0) & (self.witness[nodes] >= 0)
         for at in np.flatnonzero(gone).tolist():
-            roots[at] = self.cause_of(nodes[at])
-        return roots.tolist()
+            roots[at] = self.cause_of(int(nodes[at]))
+        return roots
 
     def full(self) -> None:
         """Derive everything anew from the bad nodes."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tether_schemas.errors import DataDirectory, ViewLocked
 
-from tether_projections.waiting import Append, Delete, Queue, Row, Update
+from tether_projections.waiting import Append, Columns, Delete, Queue, Row, Update
 
 SCHEMA_VERSION = 1
 FEW = 12
@@ -142,6 +142,8 @@ class ViewStore:
                     self._append(table, rows)
                 case Delete(table, column, ids):
                     self._delete(table, column, ids)
+                case Columns(table, columns, same):
+                    self._insert(table, columns, same)
                 case Update(_, sql, parameters):
                     self._db.execute(sql, list(parameters))
 
@@ -149,6 +151,10 @@ class ViewStore:
         """Append rows, one value per column of the table, in its order. Within a transaction, as all that writes."""
         if rows:
             self._own.append(table, rows)
+
+    def append_columns(self, table: str, columns: dict[str, NDArray[Any]], same: dict[str, Any]) -> None:
+        """Append many rows as arrays of equal length; `same`: columns that have one value in all of them."""
+        self._own.add(Columns(table, columns, same))
 
     def delete(self, table: str, column: str, ids: Sequence[int]) -> None:
         """Delete the rows whose integer column is one of `ids`."""
@@ -187,9 +193,12 @@ class ViewStore:
                 columns[name] = np.array(values, dtype)
             elif any(value is not None for value in values):
                 columns[name] = np.array(values, object)
-        names = ", ".join(columns)
+        self._insert(table, columns, {})
+
+    def _insert(self, table: str, columns: dict[str, NDArray[Any]], same: dict[str, Any]) -> None:
+        names, values = ", ".join([*columns, *same]), ", ".join([*columns, *("?" for _ in same)])
         self._db.register("rows_in", columns)
-        self._db.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM rows_in")
+        self._db.execute(f"INSERT INTO {table} ({names}) SELECT {values} FROM rows_in", list(same.values()))
         self._db.unregister("rows_in")
 
     def _columns_of(self, table: str) -> list[tuple[str, type[np.generic] | None]]:

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from numpy.typing import NDArray
+
 Row = tuple[Any, ...]
 
 # Tables of which single rows are read by an id while others wait: column -> place of the id in a row.
@@ -37,7 +39,15 @@ class Update(NamedTuple):
     parameters: tuple[Any, ...]
 
 
-Operation = Append | Delete | Update
+class Columns(NamedTuple):
+    """Append many rows as arrays, with values that are the same in each."""
+
+    table: str
+    columns: dict[str, NDArray[Any]]
+    same: dict[str, Any]
+
+
+Operation = Append | Delete | Update | Columns
 
 
 @dataclass(slots=True)
@@ -74,11 +84,13 @@ class Queue:
             touched.ids.setdefault(column, set()).update(row[place] for row in rows)
 
     def add(self, operation: Operation) -> None:
-        """Wait with a deletion or an update."""
+        """Wait with any operation."""
         if isinstance(operation, Append):
             self.append(operation.table, operation.rows)
             return
         table = operation.table
+        if isinstance(operation, Columns):
+            self.rows += len(next(iter(operation.columns.values()))) // 16  # arrays are small, and written at once
         waiting = self._of.setdefault(table, [])
         last = waiting[-1] if waiting else None
         if isinstance(operation, Delete) and isinstance(last, Delete) and last.column == operation.column:
