@@ -1,7 +1,7 @@
 """Layer B in the engine: the dirty slots of a batch are believed anew, and what follows from it is noted."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import orjson
 from tether_schemas.answers import Stance, Status
@@ -46,6 +46,7 @@ class Slot:
     old: OldSlot | None = None
     belief: Belief | None = None
     base: Served | None = None
+    texts: dict[int, tuple[str, str | None]] = field(default_factory=dict[int, tuple[str, str | None]])  # id and value
 
 
 def statement_of(row: Row) -> Statement:
@@ -187,12 +188,8 @@ class SlotKeeper:
         for one in self.slots.values():
             latest = max(each.observed_us for each in one.statements)
             one.base = _served_plainly(one) or serve(one.statements, one.head.verdict, latest, lambda _: False)
-        shown = {
-            one.base.shown.node for one in self.slots.values() if one.base is not None and one.base.shown is not None
-        }
-        stored = [node for node in shown if node not in self.batch.assertions]
-        for node, assertion_id, value in self.store.where("a, assertion_id, value", "assertion", "a", stored):
-            self._texts[int(node)] = (assertion_id, value)
+        for slot in self.slots.values():
+            self._texts.update(slot.texts)
         for one in self.slots.values():
             self._memory_row(one)
 
@@ -303,8 +300,9 @@ def load_slots(store: ViewStore, state: State, slots: Iterable[int]) -> dict[int
         if status == "current" and not failed and support and state.is_down[support]:
             status = "withdrawn"
         found[int(slot)] = Slot(head, [], OldSlot(status, shown or 0, value, failed, support))
-    for row in store.where(STATEMENT, "assertion", "slot", wanted):
+    for row in store.where(f"{STATEMENT}, assertion_id, value", "assertion", "slot", wanted):
         found[int(row[0])].statements.append(statement_of(row))
+        found[int(row[0])].texts[int(row[1])] = (row[-2], row[-1])
     return found
 
 

@@ -16,6 +16,9 @@ PLACES: dict[str, dict[str, int]] = {
 }
 
 
+UNIQUE = {"memory": "slot", "assertion": "a", "evidence": "ev"}
+
+
 class Append(NamedTuple):
     """Append rows to a table."""
 
@@ -125,7 +128,8 @@ class Queue:
         return any(one in known for one in ids)
 
     def overlay(self, table: str, column: str, ids: Sequence[int]) -> tuple[list[Row], set[int]] | None:
-        """What waits of some rows by their ids: rows appended, ids whose stored rows are deleted. None: cannot tell."""
+        """What waits of some rows by their ids: rows appended, and ids of which no stored row is to be seen: theirs are
+        deleted, or they are unique and wait. None: it cannot be told."""
         place = PLACES.get(table, {}).get(column)
         if place is None:
             return None
@@ -141,6 +145,8 @@ class Queue:
                     rows = [row for row in rows if row[place] not in hidden.intersection(gone)]
                 case _:
                     return None
+        if column == UNIQUE[table]:
+            hidden.update(row[place] for row in rows)
         return rows, hidden
 
     def operations(self) -> Iterator[Operation]:
