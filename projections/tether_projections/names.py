@@ -60,6 +60,11 @@ class Names:
             self._known.setdefault(node, UNNAMED)
 
     def _objects(self, nodes: list[int]) -> None:
+        lately = self._state.subjects
+        for node in nodes:
+            if node in lately:
+                self._known[node] = Named(lately[node])
+        nodes = [node for node in nodes if node not in lately]
         for node, text in self._store.where("node, text", "node", "node", nodes):
             self._known[int(node)] = Named(text)
 

@@ -123,6 +123,7 @@ class SlotKeeper:
             if len(slot.statements) == 1 and slot.old is None and slot.statements[0].counts:
                 self._believe_first(slot)
             else:
+                self.state.note_subject(slot.head.object, slot.head.subject)
                 self._believe(slot)
 
     def _believe_first(self, slot: Slot) -> None:

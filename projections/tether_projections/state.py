@@ -18,6 +18,8 @@ Cause = tuple[str, int]  # kind, ref
 
 OBJECT_KIND, ASSERTION_KIND, EVIDENCE_KIND = 1, 2, 3
 
+SUBJECTS_MAX = 10_000
+
 KEYED = ("evidence", "node", "assertion", "link", "memory")
 ID_OF = {"evidence": "ev", "node": "node", "assertion": "a", "link": "l", "memory": "slot"}
 
@@ -56,6 +58,7 @@ class State:
         self.dynamic: set[int] = set()
         self.on_record: dict[tuple[str, str], dict[int, str]] = {}
         self.recent: dict[tuple[str, str], int] = {}  # (namespace, subject) -> node, of those met lately
+        self.subjects: dict[int, str] = {}  # node -> subject, of slots believed anew lately: what fails is soon named
         self.phantoms: set[int] = set()  # named by a reference, not recorded yet
         self.contested: dict[tuple[str, str, str], tuple[str, tuple[int, str, int, int]]] = {}
         self.kinds = np.zeros(1024, np.int8)
@@ -82,6 +85,12 @@ class State:
                 grown = np.zeros(max(size, len(old) * 3 // 2), old.dtype)
                 grown[: len(old)] = old
                 setattr(self, name, grown)
+
+    def note_subject(self, node: int, text: str) -> None:
+        """Remember an object's name for a while."""
+        if len(self.subjects) >= SUBJECTS_MAX:
+            self.subjects.clear()
+        self.subjects[node] = text
 
     def supports(self, node: int, slot: int) -> None:
         """Note that a node decides over a slot."""
