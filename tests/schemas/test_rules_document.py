@@ -1,6 +1,5 @@
 """Rules documents: closed, versioned and bounded; a fault is named by its field. Templates and line patterns."""
 
-import time
 from typing import Any
 
 import pytest
@@ -123,8 +122,7 @@ def test_what_fits_two_places_is_the_line_again(one: str, two: str) -> None:
 
 
 def test_no_line_stalls_a_pattern() -> None:
+    """A pattern that tried every way to fit this line would not end within a lifetime."""
     pattern: Any = parse_lines("@".join(f"{{a{index}}}" for index in range(20)) + "!")
-    start = time.perf_counter()
     assert pattern.match("a@" * (LINE_CHARS_MAX // 2)) is None
     assert pattern.match("x" * (LINE_CHARS_MAX + 1)) is None
-    assert time.perf_counter() - start < 1
