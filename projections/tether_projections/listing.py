@@ -78,6 +78,9 @@ def evidence_view(store: ViewStore, state: State, reader: Reader, named: Evidenc
         return None
     _, space, source, identifier, kind, event_type, time, recorded_us, position, content_hash, *more = rows[0]
     session_id, seq, role, tool, call_id, extractor, rules = more
+    tombstoned = Rulings(store, state, Names(store, state, reader)).gone(node)
+    # One payload says all its assertions: where one of them is erased, none of its text can be shown.
+    partly = not tombstoned and any(int(row[3]) in state.erased for row in made)
     return EvidenceView(
         namespace=space,
         source=source,
@@ -96,9 +99,8 @@ def evidence_view(store: ViewStore, state: State, reader: Reader, named: Evidenc
         extractor=extractor,
         rules=rules,
         assertions=tuple(row[0] for row in sorted(seen, key=lambda row: row[2])),
-        tombstoned=Rulings(store, state, Names(store, state, reader)).gone(node),
-        # One payload says all its assertions: where one of them is erased, none of its text can be shown.
-        payload_erased=node in state.payload_erased or any(int(row[3]) in state.erased for row in made),
+        tombstoned=tombstoned,
+        payload_erased=partly or node in state.payload_erased,
         invalidated=node in state.invalid,
         restricted=len(seen) < len(made),
     )
