@@ -82,7 +82,9 @@ class Home:
         self._closed = False
 
     @classmethod
-    def open(cls, path: str | Path, settings: Settings | None, create: bool, clock_us: Clock = wall_clock_us) -> Self:
+    def open(
+        cls, path: str | Path, settings: Settings | None = None, create: bool = True, clock_us: Clock = wall_clock_us
+    ) -> Self:
         """Open a data directory, or make it. Raises DataDirectory saying what to do where it is none of ours."""
         settings = settings or load_settings()
         place = Path(path).expanduser().absolute()

@@ -55,7 +55,7 @@ class Memory:
         **options: Unpack[OpenOptions],
     ) -> Self:
         """Open a data directory, made if missing, for one namespace. Raises DataDirectory, BadNamespace."""
-        home = Home.open(path, options.get("settings"), options.get("create", True))
+        home = Home.open(path, **options)
         try:
             memory = cls(home, namespace, principal, source)
         except BaseException:

@@ -32,6 +32,8 @@ def when_text(value: When, field: str) -> str:
     try:
         if isinstance(value, datetime):
             return time_text(value)
+        if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers need not be type-checked
+            raise BadRequest(field, f"is a {type(value).__name__}; give an aware datetime or RFC 3339 text")
         time_us(value)
     except BadTime as error:
         raise BadRequest(field, str(error)) from None

@@ -8,7 +8,7 @@ from tether_schemas.answers import ChangeKind, Status
 
 from tether_projections.batch import Batch
 from tether_projections.reach import Moved
-from tether_projections.slots import OldSlot, Slot, SlotKeeper
+from tether_projections.slots import Slot
 from tether_projections.state import OBJECT_KIND, State
 from tether_projections.store import MANY, Row, ViewStore
 
@@ -115,13 +115,13 @@ class ChangeLog:
             {"kind": kind, "status": status, "cause": said, "ref": ref, "root": root, "position": self.batch.position},
         )
 
-    def slot(self, slot: Slot, support: int) -> None:
+    def slot(self, slot: Slot) -> None:
         """A dirty slot: compare what was served with what is."""
         assert slot.base is not None
-        status: Status = slot.base.status
+        status, support = slot.base.status, slot.support
         if status == "current" and not slot.base.is_false and support and self.state.is_down[support]:
             status = "withdrawn"
-        kind = _kind(slot, slot.old, status)
+        kind = _kind(slot, status)
         if kind is None:
             return
         cause = ("", 0, 0)
@@ -130,7 +130,8 @@ class ChangeLog:
         self._add(slot.head.slot, kind, status, cause)
 
 
-def _kind(slot: Slot, old: OldSlot | None, status: Status) -> ChangeKind | None:
+def _kind(slot: Slot, status: Status) -> ChangeKind | None:
+    old = slot.old
     shown = slot.base.shown if slot.base is not None else None
     other = False
     if old is not None and shown is not None and shown.node != old.shown:
@@ -154,8 +155,3 @@ def _named(status: Status) -> ChangeKind | None:
             return status
         case _:
             return None
-
-
-def row_support(keeper: SlotKeeper) -> dict[int, int]:
-    """The support that each written memory row names."""
-    return {row[0]: row[18] for row in keeper.batch.rows.get("memory", [])}

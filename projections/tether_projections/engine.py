@@ -8,7 +8,7 @@ from tether_schemas.errors import TetherError
 from tether_schemas.facts import EvidenceRecorded, FactRecord, PolicyDeclared
 
 from tether_projections.batch import Admission, Batch
-from tether_projections.changes import ChangeLog, row_support, touched_slots, turned, write_turned
+from tether_projections.changes import ChangeLog, touched_slots, turned, write_turned
 from tether_projections.edges import EdgeBuilder, Lookup
 from tether_projections.keys import digest
 from tether_projections.layers import Layers
@@ -106,9 +106,8 @@ class Engine:
         if made is not None:
             content, rank = made.content_hash, made.rank
         else:
-            row = self.store.where("content_hash, recorded_us, topic, partition, position", "evidence", "ev", [known])[
-                0
-            ]
+            columns = "content_hash, recorded_us, topic, partition, position"
+            (row,) = self.store.where(columns, "evidence", "ev", [known])
             content, rank = row[0], (int(row[1]), row[2], int(row[3]), int(row[4]))
         named = (record.namespace, record.source, record.id)
         if content == record.content_hash:
@@ -154,8 +153,7 @@ class Engine:
         self._destroy(layers)
 
     def _reach(self, state: State, batch: Batch, slots: SlotKeeper, told: bool) -> None:
-        new_nodes = list(batch.new_nodes)
-        moved = state.reach.update(batch.lost_nodes, batch.lost_edges, new_nodes, batch.new_edges)
+        moved = state.reach.update(batch.lost_nodes, batch.lost_edges, list(batch.new_nodes), batch.new_edges)
         change = turned(state, batch, [moved], threatened=False)
         known = set(slots.slots)
         fallen, risen = touched_slots(state, change.down, known), touched_slots(state, change.up, known)
@@ -169,17 +167,15 @@ class Engine:
         log = ChangeLog(self.store, state, batch)
         log.withdrawn(fallen)
         log.restored(risen)
-        supports = row_support(slots)
         for slot in slots.slots.values():
-            log.slot(slot, supports[slot.head.slot])
+            log.slot(slot)
         batch.rows["change"] = log.rows
 
     def _reach_possible(self, state: State, batch: Batch, moved: Moved) -> None:
         if not state.possible_ready:
             state.reach_possible.full()
             state.possible_ready = True
-            nodes = [node for node in range(1, state.keys.next_id) if state.reach_possible.reached(node)]
-            second = Moved(nodes, [])
+            second = Moved(np.flatnonzero(state.reach_possible.witness >= 0).tolist(), [])
         else:
             second = state.reach_possible.update(
                 batch.lost_nodes, batch.lost_edges, list(batch.new_nodes), batch.new_edges

@@ -6,11 +6,11 @@ from tether_schemas.events import EvidenceTarget, SessionTarget, SourceTarget, S
 from tether_schemas.facts import EvidenceDeleted
 
 from tether_projections.batch import Batch, NewAssertion
-from tether_projections.edges import EdgeBuilder, Lookup
+from tether_projections.edges import ASSERTION, EVIDENCE, EdgeBuilder, Lookup
 from tether_projections.governance import Origin
 from tether_projections.graph import CONTENT
 from tether_projections.keys import digest
-from tether_projections.state import State
+from tether_projections.state import ASSERTION_KIND, EVIDENCE_KIND, State
 from tether_projections.store import ViewStore
 
 UNDECIDABLE = ("deletion", "decision")  # decisions do not apply to deletions, decisions or policy
@@ -30,7 +30,7 @@ class Layers:
 
     def count(self) -> None:
         """Decide which new facts count, and which old ones a new decision touches."""
-        decisions, invalid = self.state.decisions, self.state.invalid
+        decisions = self.state.decisions
         for evidence in self.batch.evidence.values():
             if evidence.kind in UNDECIDABLE:
                 continue
@@ -43,21 +43,21 @@ class Layers:
             for node in evidence.links:
                 link = self.batch.links[node]
                 if not decisions.counts(evidence.origin.namespace, evidence.origin, link.link_id):
-                    invalid.add(node)
-                    self.batch.add("invalidated", (node, evidence.origin.namespace))
+                    self._set_invalid(node, True, hard=False)
         for namespace, key, time_us in self.batch.decided:
             self._recount(self._touched(namespace, key, time_us))
             self.batch.groups |= self.state.advisories.decided_on(key)
 
-    def _set_invalid(self, node: int, invalid: bool) -> None:
-        namespace = ""
+    def _set_invalid(self, node: int, invalid: bool, hard: bool = True) -> None:
+        """Note that something no longer counts, or does again. `hard`: it is then bad, as all but a link is."""
         if invalid:
             self.state.invalid.add(node)
-            self.batch.add("invalidated", (node, namespace))
+            self.batch.add("invalidated", (node,))
         else:
             self.state.invalid.discard(node)
             self.store.delete("invalidated", "id", [node])
-        self._set_hard(node, invalid or node in self.state.erased)
+        if hard:
+            self._set_hard(node, invalid or node in self.state.erased)
 
     def _set_hard(self, node: int, bad: bool) -> None:
         self.state.fit()
@@ -125,7 +125,9 @@ class Layers:
     def _link_dependents(self, dependent: int, kind: int) -> set[int]:
         """The nodes that edges of a link may start from; the slots of assertions among them become dirty."""
         found = {dependent}
-        for node in self.lookup.of_evidence(dependent) if kind == 2 else [dependent] if kind == 1 else []:
+        for node in (
+            self.lookup.of_evidence(dependent) if kind == EVIDENCE else [dependent] if kind == ASSERTION else []
+        ):
             info = self.lookup.info(node)
             if info is not None:
                 found |= {node, info.object}
@@ -135,14 +137,7 @@ class Layers:
     def _toggle(self, node: int, counts: bool, hard: bool = True) -> bool:
         if (node not in self.state.invalid) == counts:
             return False
-        if hard:
-            self._set_invalid(node, not counts)
-        elif counts:
-            self.state.invalid.discard(node)
-            self.store.delete("invalidated", "id", [node])
-        else:
-            self.state.invalid.add(node)
-            self.batch.add("invalidated", (node, ""))
+        self._set_invalid(node, not counts, hard)
         return True
 
     def refresh(self, edges: EdgeBuilder) -> None:
@@ -250,10 +245,10 @@ class Layers:
 
     def _settle_erased(self) -> None:
         """Slots of erased assertions become dirty, evidence without any other assertion is tombstoned."""
-        self.lookup.fetch(node for node in self.newly_erased if self.state.kinds[node] == 2)
+        self.lookup.fetch(node for node in self.newly_erased if self.state.kinds[node] == ASSERTION_KIND)
         owners: set[int] = {node for node, made in self.batch.evidence.items() if made.assertions}
         for node in self.newly_erased:
-            if node in self.batch.evidence or self.state.kinds[node] == 3:
+            if node in self.batch.evidence or self.state.kinds[node] == EVIDENCE_KIND:
                 continue
             info = self.lookup.info(node)
             if info is not None:

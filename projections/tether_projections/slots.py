@@ -18,12 +18,9 @@ from tether_projections.store import Row, ViewStore
 SOFT = ("superseded", "outranked", "disputed")
 STATEMENT = (
     "slot, a, ev, source, id, place, issuer_key, authority, mode, observed_us, value_key, confidence, valid_from, "
-    "valid_to, expires_at, premises_complete, readers, position, fit"
+    "valid_to, expires_at, premises_complete, readers, position"
 )
-HEAD = (
-    "slot, hi, lo, namespace, scope, subject, predicate, many, verdict, rests, object, "
-    "status, failed, a, value, support"
-)
+HEAD = "slot, hi, lo, namespace, scope, subject, predicate, many, verdict, rests, object, status, failed, a, support"
 
 
 @dataclass(slots=True)
@@ -32,8 +29,6 @@ class OldSlot:
 
     status: Status
     shown: int
-    value: str | None
-    failed: bool
     support: int
 
 
@@ -46,6 +41,7 @@ class Slot:
     old: OldSlot | None = None
     belief: Belief | None = None
     base: Served | None = None
+    support: int = 0  # the node whose being down means withdrawn; 0: nothing can withdraw it
     texts: dict[int, tuple[str, str | None]] = field(default_factory=dict[int, tuple[str, str | None]])  # id and value
 
 
@@ -97,7 +93,6 @@ class SlotKeeper:
         self.batch = batch
         self.edges = edges
         self.slots: dict[int, Slot] = {}
-        self._texts: dict[int, tuple[str, str | None]] = {}
         self.recheck: dict[int, SlotHead] = {}  # objects whose being on record may have changed
 
     def load(self) -> None:
@@ -131,7 +126,7 @@ class SlotKeeper:
         one = slot.statements[0]
         standing = [] if one.interval else [one]
         slot.belief = Belief((one.value_key,) if standing else (), {one.node: "standing"}, standing, standing)
-        self._follow(slot, {})
+        self._follow(slot)
 
     def _believe(self, slot: Slot) -> None:
         plain = [one for one in slot.statements if not one.interval]
@@ -141,7 +136,7 @@ class SlotKeeper:
             if one.interval:
                 stances[one.node] = "standing" if one.counts else "invalidated"
         self._keep_stances(slot, stances)
-        self._follow(slot, stances)
+        self._follow(slot)
 
     def _keep_stances(self, slot: Slot, stances: dict[int, Stance]) -> None:
         soft = self.state.badness.soft
@@ -156,7 +151,8 @@ class SlotKeeper:
                 soft[node] = bad
                 (self.batch.new_nodes if bad else self.batch.lost_nodes).add(node)
 
-    def _follow(self, slot: Slot, stances: dict[int, Stance]) -> None:
+    def _follow(self, slot: Slot) -> None:
+        """What follows from a verdict's belief: dynamic edges, failures, and versions on record."""
         if not slot.head.verdict:
             return
         assert slot.belief is not None
@@ -187,11 +183,6 @@ class SlotKeeper:
             self._forget_supports(slot)
         self.store.delete("memory", "slot", stale)
         for one in self.slots.values():
-            latest = max(each.observed_us for each in one.statements)
-            one.base = _served_plainly(one) or serve(one.statements, one.head.verdict, latest, lambda _: False)
-        for slot in self.slots.values():
-            self._texts.update(slot.texts)
-        for one in self.slots.values():
             self._memory_row(one)
 
     def _forget_supports(self, slot: int) -> None:
@@ -207,15 +198,14 @@ class SlotKeeper:
     def _memory_row(self, slot: Slot) -> None:
         state, head = self.state, slot.head
         latest = max(one.observed_us for one in slot.statements)
-        base = slot.base
-        assert base is not None
+        base = slot.base = _served_plainly(slot) or serve(slot.statements, head.verdict, latest, lambda _: False)
         shown = base.shown
-        support = self._choose_support(slot, base)
+        support = slot.support = self._choose_support(slot, base)
         first = slot.statements[0]
         single = len(slot.statements) == 1 and not (
             first.from_us is not None or first.to_us is not None or first.expires_us is not None or first.readers
         )
-        named, value = self._told(shown)
+        named, value = self._told(slot, shown)
         state.shown[head.slot] = shown.node if shown is not None else 0
         complete = any(one.complete for one in base.supports) if base.supports else bool(shown and shown.complete)
         self.batch.add(
@@ -244,12 +234,12 @@ class SlotKeeper:
                 self.batch.add("support", (slot.head.slot, node))
         return next((node for node in nodes if not self.state.fails(node)), nodes[0])
 
-    def _told(self, shown: Statement | None) -> tuple[str | None, str | None]:
+    def _told(self, slot: Slot, shown: Statement | None) -> tuple[str | None, str | None]:
         """Id and value of the statement shown; no value when it is erased."""
         if shown is None:
             return None, None
         made = self.batch.assertions.get(shown.node)
-        named, value = self._texts[shown.node] if made is None else (made.assertion_id, made.value)
+        named, value = slot.texts[shown.node] if made is None else (made.assertion_id, made.value)
         return named, None if shown.erased else value
 
     def reload(self, slots: list[int]) -> None:
@@ -295,12 +285,12 @@ def load_slots(store: ViewStore, state: State, slots: Iterable[int]) -> dict[int
     found: dict[int, Slot] = {}
     for row in store.where(HEAD, "memory", "slot", wanted):
         slot, hi, lo, namespace, scope, subject, predicate, many, verdict, rests, about = row[:11]
-        status, failed, shown, value, support = row[11:16]
+        status, failed, shown, support = row[11:15]
         key = hi.to_bytes(8, "little", signed=True) + lo.to_bytes(8, "little", signed=True)
         head = SlotHead(slot, key, namespace, scope, subject, predicate, many, verdict, rests, about)
         if status == "current" and not failed and support and state.is_down[support]:
             status = "withdrawn"
-        found[int(slot)] = Slot(head, [], OldSlot(status, shown or 0, value, failed, support))
+        found[int(slot)] = Slot(head, [], OldSlot(status, shown or 0, support))
     for row in store.where(f"{STATEMENT}, assertion_id, value", "assertion", "slot", wanted):
         found[int(row[0])].statements.append(statement_of(row))
         found[int(row[0])].texts[int(row[1])] = (row[-2], row[-1])

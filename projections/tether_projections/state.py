@@ -263,7 +263,7 @@ def _load_slots(store: ViewStore, state: State) -> None:
     for table, column, kind in (
         ("node", "node", OBJECT_KIND),
         ("assertion", "a", ASSERTION_KIND),
-        ("evidence", "ev", 3),
+        ("evidence", "ev", EVIDENCE_KIND),
     ):
         where = " WHERE kind = 'object'" if table == "node" else ""
         state.kinds[store.numpy(f"SELECT {column} AS id FROM {table}{where}")["id"]] = kind

@@ -130,6 +130,7 @@ class ViewStore:
             self._own = Queue()
 
     def _begin(self) -> None:
+        assert self._inside, "writes belong in a transaction: nothing would commit this one"
         if not self._open:
             self._flush_settled()
             self._db.execute("BEGIN")
@@ -281,11 +282,6 @@ class ViewStore:
         for (table,) in found:
             if table not in keep:
                 self._db.execute(f"DELETE FROM {table}")
-
-    def checkpoint(self) -> None:
-        """Write the WAL into the file."""
-        self.commit()
-        self._db.execute("CHECKPOINT")
 
     def close(self) -> None:
         """Write what waits, close the file and free its lock."""

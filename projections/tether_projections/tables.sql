@@ -160,7 +160,7 @@ CREATE TABLE cause (                -- why an object is bad
     ref       INTEGER NOT NULL      -- adv, a, or node
 );
 CREATE TABLE stance (a INTEGER NOT NULL, stance VARCHAR NOT NULL);  -- where it is not standing
-CREATE TABLE invalidated (id INTEGER NOT NULL, namespace VARCHAR NOT NULL);
+CREATE TABLE invalidated (id INTEGER NOT NULL);
 CREATE TABLE ghost (id INTEGER NOT NULL);                           -- erased: assertions, evidence, payloads (negative)
 CREATE TABLE down (node INTEGER NOT NULL);                          -- bad or reached
 CREATE TABLE threatened (node INTEGER NOT NULL);                    -- reached only if possible premises count

@@ -17,7 +17,6 @@ from pydantic import (
 from tether_schemas.builtin import BuiltIn, read_arguments
 from tether_schemas.fields import BadField, EventId, Name, Time, check_time, first_fault
 from tether_schemas.policy import Policy
-from tether_schemas.refs import ASSERTION_ID
 from tether_schemas.rules import check_rules
 from tether_schemas.targets import AdvisoryTarget as AdvisoryTarget
 from tether_schemas.targets import AssertionTarget as AssertionTarget
@@ -259,8 +258,3 @@ def public_fault(event: Envelope) -> str | None:
             return None
         case _:
             return "the namespace * holds only advisories, decisions on them and policy; name a tenant"
-
-
-def is_assertion_id(text: str) -> bool:
-    """Whether the text has the form of an assertion id."""
-    return ASSERTION_ID.fullmatch(text) is not None

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 from rich.tree import Tree
 
-from tether.cli.show import STYLES, cell, count, evidence_text
+from tether.cli.show import STYLES, cell, evidence_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,8 +71,3 @@ def dependents_tree(found: "Sequence[Dependent]") -> list[Tree]:
             else:
                 branches[path] = branches[path[1:]].add(label)
     return roots
-
-
-def reach_line(erased: int) -> Text:
-    """What a deletion erased."""
-    return cell(f"erased {count(erased, 'statement')}")
