@@ -11,7 +11,7 @@ from typing import Self
 import orjson
 from tether_projections.engine import Engine
 from tether_projections.queries import Queries
-from tether_projections.store import ViewStore
+from tether_projections.store import ViewStore, interruptible
 from tether_schemas.errors import DataDirectory, LogUnavailable, TetherError
 from tether_schemas.facts import FactRecord
 from tether_streams.embedded.admission import Limits
@@ -99,7 +99,7 @@ class Home:
     @contextmanager
     def reading(self) -> Generator[OpenView]:
         """The view, for this thread alone; opened at the first call. Raises ViewLocked when another process owns it."""
-        with self._reading:
+        with self._reading, interruptible():
             if self._closed:
                 raise LogUnavailable(str(self.path), "it was closed; open it again")
             if self._view is None:

@@ -28,6 +28,17 @@ NUMPY_TYPES: dict[str, type[np.generic]] = {
 }
 
 
+@contextmanager
+def interruptible() -> Generator[None]:
+    """Ctrl-C during a statement is KeyboardInterrupt, as anywhere else; duckdb makes a RuntimeError of it."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) != "Query interrupted":
+            raise
+        raise KeyboardInterrupt from error
+
+
 class ViewStore:
     """One DuckDB file: transactions, batched appends, and reads. Not safe for use by two threads at once."""
 
