@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tether_replay.directory import Generations
 
 from benchmarks import bulk, limits
 from benchmarks.events import NAMESPACE, subject
@@ -17,7 +18,6 @@ from benchmarks.process import resident_bytes
 from benchmarks.report import Line, Spans, p99
 from benchmarks.shape import Cone, Shape, make_shape
 from tether import Memory, Store
-from tether.directory import Generations
 
 NODES, QUICK_NODES = 1_000_000, 200_000
 CONES = ((10, 20), (1_000, 20), (100_000, 5))

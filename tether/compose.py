@@ -12,6 +12,7 @@ import orjson
 from tether_projections.engine import Engine
 from tether_projections.queries import Queries
 from tether_projections.store import ViewStore, interruptible
+from tether_replay.directory import Generations, ViewLock, prepare
 from tether_schemas.errors import DataDirectory, LogUnavailable, TetherError
 from tether_schemas.facts import FactRecord
 from tether_streams.embedded.admission import Limits
@@ -20,7 +21,6 @@ from tether_streams.embedded.log import SqliteLog
 from tether_streams.embedded.runtime import Drive, Options, Runtime
 from tether_streams.ports import Letters, Log, NewLetter
 
-from tether.directory import Generations, ViewLock, prepare
 from tether.settings import Settings, load_settings
 
 Clock = Callable[[], int]

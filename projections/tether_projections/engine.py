@@ -28,12 +28,13 @@ class Engine:
     """Applies fact records to one view. `history(position)` gives every record up to a position again, in batches.
 
     A policy that changes, or two contents for one event id, change what old facts mean; then the view is made anew from
-    history, within the same transaction.
+    history, within the same transaction. With `told` False nothing goes to the outbox: that is not for a rebuild.
     """
 
-    def __init__(self, store: ViewStore, history: History) -> None:
+    def __init__(self, store: ViewStore, history: History, told: bool = True) -> None:
         self.store = store
         self._history = history
+        self._told = told
         self._state: State | None = None
         self._lost = store.lost
         # (namespace, source, id, content hash) of what lost its id to other content: dead letters, for the runtime.
@@ -50,6 +51,10 @@ class Engine:
     def position(self) -> int:
         """The offset in `facts` up to which everything is applied."""
         return self.state.position
+
+    def foresee(self, records: Iterable[FactRecord]) -> None:
+        """Take in policies that later batches declare, so that history is not read anew when they come."""
+        _declare(self.state, records)
 
     def apply(self, records: Sequence[FactRecord], position: int) -> None:
         """Apply a batch in one transaction. On any failure nothing is applied and the state is read anew."""
@@ -71,7 +76,7 @@ class Engine:
         if not self._admit(state, batch, records):
             self._rebuild(state, position)
             return
-        self._derive(state, batch)
+        self._derive(state, batch, self._told)
         recorded = max((record.recorded_us for record in records), default=0)
         self.store.append("applied", [(position, recorded)])
         state.position = position
@@ -235,7 +240,9 @@ class Engine:
             self._derive(fresh, batch, told=False)
             self.store.drain()
         fresh.keys.inherit(None)
-        kept.tell(fresh, position)
+        if self._told:
+            kept.tell(fresh, position)
+        kept.drop()
         self.store.append("applied", [(position, 0)])
         fresh.position = position
 
@@ -251,7 +258,7 @@ def _note_kinds(state: State, batch: Batch) -> None:
         batch.new_nodes.add(node)
 
 
-def _declare(state: State, records: Sequence[FactRecord]) -> None:
+def _declare(state: State, records: Iterable[FactRecord]) -> None:
     """Take in the policies among records, before anything that they give a meaning to."""
     for record in records:
         kept = state.contested.get((record.namespace, record.source, record.id))

@@ -56,5 +56,9 @@ class Kept:
                 cause = state.cause(state.reach.cause_of(int(support))) if status == "withdrawn" else ("", 0, 0)
                 rows.append((state.change_seq, slot, kind, status, shown or 0, *cause, position))
         store.append("change", rows)
+
+    def drop(self) -> None:
+        """Let go of what was remembered."""
+        store = self._store
         for table in ("served_before", "memory_before", "served_now"):
-            store.execute(f"DROP TABLE {table}")
+            store.execute(f"DROP TABLE IF EXISTS {table}")

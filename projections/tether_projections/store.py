@@ -285,6 +285,11 @@ class ViewStore:
         row = self._db.execute("SELECT value FROM meta WHERE name = ?", [name]).fetchone()
         return default if row is None else str(row[0])
 
+    def set_meta(self, name: str, value: str) -> None:
+        """Set one value of the meta table."""
+        self.update("meta", "DELETE FROM meta WHERE name = ?", [name])
+        self.update("meta", "INSERT INTO meta VALUES (?, ?)", [name, value])
+
     def truncate(self, keep: Sequence[str]) -> None:
         """Empty every table but those named."""
         self._see(None)

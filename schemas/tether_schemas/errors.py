@@ -10,6 +10,7 @@ TetherError
 |-- ViewLocked          another process owns the view (path, owner)
 |-- ViewBehind          the view did not reach a position in time (wanted, have)
 |-- LogCorrupt          stored bytes do not decode (position)
+|-- ReplayFailed        an event of the log cannot be replayed (evidence, position, reason)
 `-- UnknownVersion      a stored record needs a newer Tether (type, version)
 
 Each carries its fields as attributes; its message says what to do next.
@@ -105,6 +106,21 @@ class LogCorrupt(TetherError):
 
     def __init__(self, position: str, reason: str) -> None:
         super().__init__(f"the log is damaged at position {position}: {reason}; restore it from a backup")
+        self.position = position
+        self.reason = reason
+
+
+class ReplayFailed(TetherError):
+    """An event of the log cannot be replayed; what was being built is not promoted. `evidence` is (namespace, source,
+    id), `position` its raw position."""
+
+    def __init__(self, evidence: tuple[str, str, str], position: str, reason: str) -> None:
+        namespace, source, event_id = evidence
+        super().__init__(
+            f"event {event_id!r} of source {source!r} in namespace {namespace!r}, at position {position}, cannot be "
+            f"replayed: {reason}; the live view is untouched. This is a fault of Tether: report it with the event"
+        )
+        self.evidence = evidence
         self.position = position
         self.reason = reason
 

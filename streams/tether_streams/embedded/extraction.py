@@ -164,7 +164,7 @@ class Extraction:
 
     def _append(self, records: Sequence[FactRecord]) -> int:
         """Append facts in one transaction; facts that a crash left unnoticed are answered as duplicates."""
-        appended = self._log.append([_new(record) for record in records])
+        appended = self._log.append([new_record(record) for record in records])
         if any(answer.conflict for answer in appended):
             raise TetherError("the log's facts are of other events than its raw topics; restore the log from a backup")
         first, last = appended[0].offset, max(answer.offset for answer in appended)
@@ -200,7 +200,7 @@ def raw_offset(log: Log, facts_offset: int) -> int:
 def facts_after(log: Log, after: int, batch_records_max: int) -> tuple[list[FactRecord], int]:
     """The next fact records of the log, and the offset of the last; none when the log's facts end there."""
     stored = log.read(FACT_TOPICS, after, batch_records_max)
-    return [_record(one) for one in stored], stored[-1].offset if stored else after
+    return [fact_record(one) for one in stored], stored[-1].offset if stored else after
 
 
 def history(log: Log, batch_records_max: int = BATCH_RECORDS_MAX) -> Callable[[int], Iterable[list[FactRecord]]]:
@@ -213,7 +213,7 @@ def history(log: Log, batch_records_max: int = BATCH_RECORDS_MAX) -> Callable[[i
             if not stored:
                 return
             after = stored[-1].offset
-            if batch := [_record(one) for one in stored if one.offset <= position]:
+            if batch := [fact_record(one) for one in stored if one.offset <= position]:
                 yield batch
 
     return until
@@ -231,7 +231,8 @@ def _decode(stored: Stored) -> Envelope:
     return decode_event({**fields, "data": orjson.loads(stored.payload)}, arguments=False)
 
 
-def _record(stored: Stored) -> FactRecord:
+def fact_record(stored: Stored) -> FactRecord:
+    """The facts of one event, read back. Raises LogCorrupt naming the offset where they do not decode."""
     if stored.payload is None:
         raise LogCorrupt(str(stored.offset), "these facts have no payload")
     try:
@@ -240,7 +241,8 @@ def _record(stored: Stored) -> FactRecord:
         raise LogCorrupt(str(stored.offset), str(error)) from error
 
 
-def _new(record: FactRecord) -> NewRecord:
+def new_record(record: FactRecord) -> NewRecord:
+    """The facts of one event as a record of the log."""
     topic = FACTS_PUBLIC if record.namespace == PUBLIC else FACTS
     envelope = orjson.dumps({"raw": [record.topic, record.partition, record.offset]})
     # The hash of the event, not of these bytes: a newer extractor's facts of the same event are the same record.

@@ -1,0 +1,142 @@
+"""A view built from the facts of a log, beside whatever else reads and writes there."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tether_projections.engine import Engine
+from tether_projections.store import ViewStore
+from tether_schemas.errors import LogCorrupt, ReplayFailed, TetherError
+from tether_schemas.events import PUBLIC
+from tether_schemas.facts import FactRecord
+from tether_streams.embedded.extraction import FACT_TOPICS, fact_record, history
+from tether_streams.ports import Log, Stored
+
+BATCH_RECORDS_MAX = 20_000
+POLICY = b'"PolicyDeclared"'
+FORESEEN = "foreseen"  # in the table meta: up to which offset policies were taken in ahead of the facts
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Which facts go into a view: of one namespace and of `*` (None: of all), of events in these raw topics."""
+
+    namespace: str | None = None
+    topics: tuple[str, ...] | None = None
+
+    @property
+    def all(self) -> bool:
+        """Whether nothing is left out."""
+        return self.namespace is None and self.topics is None
+
+    def takes(self, record: FactRecord) -> bool:
+        """Whether a record is among them."""
+        own = self.namespace is None or record.namespace in (self.namespace, PUBLIC)
+        return own and (self.topics is None or record.topic in self.topics)
+
+
+class Progress(NamedTuple):
+    """How far a build is: offsets of the log done and in all, and the fact records applied so far."""
+
+    done: int
+    total: int
+    records: int
+
+
+Watch = Callable[[Progress], None]
+
+
+def no_watch(progress: Progress) -> None:
+    """Watches nothing."""
+
+
+class Builder:
+    """Builds one view from a log's facts. What was written is kept: a builder of the same store goes on from there."""
+
+    def __init__(self, log: Log, store: ViewStore, which: Which | None = None) -> None:
+        self._log = log
+        self._which = which or Which()
+        self.records = 0
+        self.engine = Engine(store, self._history, told=False)
+
+    def advance(self, until: int, watch: Watch = no_watch) -> None:
+        """Apply the facts up to an offset, in the log's order; they are durable when this returns.
+
+        Raises LogCorrupt for stored bytes that do not decode, ReplayFailed naming the event that cannot be applied.
+        """
+        self._foresee(until)
+        for records, position in self._batches(self.engine.position(), until):
+            self._apply(records, position)
+            self.records += len(records)
+            watch(Progress(position, until, self.records))
+        self.engine.store.commit()
+
+    def _foresee(self, until: int) -> None:
+        """Take in the policies ahead: all at the start; later only what was, since facts are applied under that."""
+        store = self.engine.store
+        if not self.engine.position():
+            with store.transaction():
+                store.set_meta(FORESEEN, str(until))
+            store.commit()
+        foreseen = int(store.meta(FORESEEN, "0"))
+        if self.engine.position() < foreseen:
+            self.engine.foresee(self._policies(foreseen))
+
+    def _policies(self, until: int) -> Iterator[FactRecord]:
+        for stored in _stored(self._log, 0, until):
+            if stored.payload is not None and POLICY in stored.payload:
+                record = fact_record(stored)
+                if self._which.takes(record):
+                    yield record
+
+    def _batches(self, after: int, until: int) -> Iterator[tuple[list[FactRecord], int]]:
+        batch: list[FactRecord] = []
+        position = after
+        for stored in _stored(self._log, after, until):
+            record = fact_record(stored)
+            position = stored.offset
+            if self._which.takes(record):
+                batch.append(record)
+            if len(batch) >= BATCH_RECORDS_MAX:
+                yield batch, position
+                batch = []
+        if position > after:
+            yield batch, position
+
+    def _apply(self, records: Sequence[FactRecord], position: int) -> None:
+        try:
+            self.engine.apply(records, position)
+        except TetherError:
+            raise
+        except Exception as error:
+            raise self._named(records, error) from error
+
+    def _named(self, records: Sequence[FactRecord], error: Exception) -> Exception:
+        """The error with the event that it comes from, found by applying the batch's records one by one."""
+        for record in records:
+            try:
+                self.engine.apply([record], self.engine.position())
+            except Exception as own:  # whatever it is: it is told with its event
+                return ReplayFailed((record.namespace, record.source, record.id), str(record.offset), _words(own))
+        return error
+
+    def _history(self, position: int) -> Iterable[list[FactRecord]]:
+        for records in history(self._log)(position):
+            taken = [record for record in records if self._which.takes(record)]
+            if taken:
+                yield taken
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _stored(log: Log, after: int, until: int) -> Iterator[Stored]:
+    while after < until and (batch := log.read(FACT_TOPICS, after, BATCH_RECORDS_MAX)):
+        for stored in batch:
+            if stored.offset > until:
+                return
+            if stored.payload is None:
+                raise LogCorrupt(str(stored.offset), "these facts have no payload")
+            yield stored
+        after = batch[-1].offset
