@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tether_replay.directory import Generations
+from tether_replay.directory import Current, Generations
 
 from benchmarks import bulk, limits
 from benchmarks.events import NAMESPACE, subject
@@ -53,7 +53,7 @@ def build(folder: Path, quick: bool) -> list[Line]:
     shape = shape_of(quick)
     bulk.fill(generations.file("1"), shape)
     built_s = time.perf_counter() - started
-    generations.point("1")
+    generations.point(Current("1", 1))
     return [
         *limits.measure_graph(folder, generations.file("1"), shape.nodes),
         Line("graph, subjects", shape.nodes, "nodes"),

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Self
 
 import orjson
+from tether_projections.carry import FOLLOWS, carry
 from tether_projections.engine import Engine
 from tether_projections.queries import Queries
 from tether_projections.store import ViewStore, interruptible
-from tether_replay.directory import Generations, ViewLock, prepare
+from tether_replay.directory import Current, Generations, ViewLock, prepare
 from tether_schemas.errors import DataDirectory, LogUnavailable, TetherError
 from tether_schemas.facts import FactRecord
+from tether_schemas.topics import FactTopics, fact_topics
 from tether_streams.embedded.admission import Limits
-from tether_streams.embedded.extraction import FACT_TOPICS, history
+from tether_streams.embedded.extraction import history
 from tether_streams.embedded.log import SqliteLog
 from tether_streams.embedded.runtime import Drive, Options, Runtime
 from tether_streams.ports import Letters, Log, NewLetter
@@ -24,6 +26,7 @@ from tether_streams.ports import Letters, Log, NewLetter
 from tether.settings import Settings, load_settings
 
 Clock = Callable[[], int]
+NOTHING = "0"  # no generation has this number
 
 
 def wall_clock_us() -> int:
@@ -77,6 +80,7 @@ class Home:
         limits = Limits(settings.payload_bytes_max, settings.future_skew_max_s)
         self.runtime = Runtime(log, log.letters, clock_us, Options(limits, settings.batch_records_max))
         self._view: OpenView | None = None
+        self._stamp: tuple[int, int] | None = None  # of CURRENT, when the view was opened
         self._view_lock: ViewLock | None = None
         self._reading = threading.RLock()
         self._closed = False
@@ -102,9 +106,28 @@ class Home:
         with self._reading, interruptible():
             if self._closed:
                 raise LogUnavailable(str(self.path), "it was closed; open it again")
+            if self._view is not None and Generations(self.path).stamp() != self._stamp:
+                self._leave_view()  # another generation was promoted
             if self._view is None:
                 self._view = self._open_view()
             yield self._view
+
+    def _leave_view(self) -> None:
+        view, self._view = self._view, None
+        if view is not None:
+            view.store.close()
+
+    @property
+    def sources(self) -> tuple[Log, Letters]:
+        """What a replay reads."""
+        return self.log, self.runtime.letters
+
+    def settle(self) -> None:
+        """Where this process owns the views, bring them up to the log."""
+        with self._reading:
+            if self._view is not None:
+                with self.reading() as view:
+                    view.drive.catch_up()
 
     @property
     def generation(self) -> str | None:
@@ -115,9 +138,7 @@ class Home:
         """Close everything; closing again does nothing."""
         with self._reading:
             self._closed = True
-            view, self._view = self._view, None
-            if view is not None:
-                view.store.close()
+            self._leave_view()
             if self._view_lock is not None:
                 self._view_lock.release()
                 self._view_lock = None
@@ -127,7 +148,9 @@ class Home:
         if self._view_lock is None:
             self._view_lock = ViewLock(self.path)
         try:
-            return open_view(self.path, self.runtime, self.settings)
+            view = open_view(self.path, self.runtime, self.settings)
+            self._stamp = Generations(self.path).stamp()
+            return view
         except BaseException:
             self._view_lock.release()
             self._view_lock = None
@@ -138,36 +161,62 @@ def open_view(path: Path, runtime: Runtime, settings: Settings) -> OpenView:
     """Open the current generation. One that is lost, damaged or of another log is made anew from the log, in a new
     generation; only our own file that cannot be read is removed. Raises DataDirectory for one of a newer Tether."""
     generations = Generations(path)
-    generation = generations.current()
-    if generation is None:
-        generation = generations.next()
-        generations.point(generation)
+    current = generations.current()
+    opening = _Opening(generations, runtime, settings)
+    if current is None:
+        current = Current(generations.next(), 1)
+        generations.point(current)
+    elif not generations.file(current.generation).exists():
+        return opening.open(current, lost=True)
     try:
-        return _open_generation(generations, generation, runtime, settings)
+        return opening.open(current)
     except DataDirectory as error:
-        if "newer" in error.reason or not generations.usable(generation):
+        if "newer" in error.reason or not generations.usable(current.generation):
             raise
-        broken, generation = generation, generations.next()
-        generations.point(generation)
-        generations.remove(broken)
-        return _open_generation(generations, generation, runtime, settings)
+        broken, current = current, Current(generations.next(), current.extraction)
+        generations.point(current)
+        generations.remove(broken.generation)
+        return opening.open(current, lost=True)
 
 
-def _open_generation(generations: Generations, generation: str, runtime: Runtime, settings: Settings) -> OpenView:
-    place = str(generations.file(generation))
-    with _readable(place):
-        store = ViewStore(place, settings.view_memory_mb, settings.view_threads)
-    try:
-        engine = Engine(store, history(runtime.log, settings.batch_records_max))
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    generations: Generations
+    runtime: Runtime
+    settings: Settings
+
+    def open(self, current: Current, lost: bool = False) -> OpenView:
+        """Open a generation. `lost`: it is made anew for one whose outbox is gone."""
+        place = str(self.generations.file(current.generation))
+        topics = fact_topics(current.extraction)
         with _readable(place):
-            position = engine.position()
-        if not _is_of(runtime.log, position):
-            raise DataDirectory(place, "the view was made from another log")
-        drive = runtime.drive(_Applying(engine, runtime.letters))
-        return OpenView(generation, store, engine, Queries(store, engine), drive)
-    except BaseException:
-        store.close()
-        raise
+            store = ViewStore(place, self.settings.view_memory_mb, self.settings.view_threads)
+        try:
+            if lost:
+                with store.transaction():
+                    store.set_meta(FOLLOWS, NOTHING)
+                store.commit()
+            engine = Engine(store, history(self.runtime.log, self.settings.batch_records_max, topics))
+            with _readable(place):
+                position = engine.position()
+            if not _is_of(self.runtime.log, position, topics):
+                raise DataDirectory(place, "the view was made from another log")
+            drive = self.runtime.drive(_Applying(engine, self.runtime.letters), topics)
+            if former := store.meta(FOLLOWS, ""):
+                self._follow(former, engine, drive)
+            return OpenView(current.generation, store, engine, Queries(store, engine), drive)
+        except BaseException:
+            store.close()
+            raise
+
+    def _follow(self, former: str, engine: Engine, drive: Drive) -> None:
+        """One that was promoted, or made anew, is opened first: it catches up without a word, then takes the outbox
+        over and tells what is served otherwise."""
+        engine.told = False
+        drive.catch_up()
+        engine.told = True
+        file = self.generations.file(former)
+        carry(engine.store, engine.state, str(file) if file.exists() else None, engine.position())
 
 
 @contextmanager
@@ -181,9 +230,9 @@ def _readable(place: str) -> Generator[None]:
         raise DataDirectory(place, f"the view cannot be read: {error}") from error
 
 
-def _is_of(log: Log, position: int) -> bool:
+def _is_of(log: Log, position: int, topics: FactTopics) -> bool:
     """Whether the log has facts at the offset where a view stands."""
     if not position:
         return True
-    found = log.read(FACT_TOPICS, position - 1, 1)
+    found = log.read(topics, position - 1, 1)
     return bool(found) and found[0].offset == position

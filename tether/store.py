@@ -6,7 +6,8 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from tether_projections.queries import Reader
-from tether_schemas.answers import Change, DeadLetter, Receipt, StoreStatus
+from tether_replay.views import Watch, list_generations, no_watch, promote, prune, rebuild
+from tether_schemas.answers import Change, DeadLetter, Generation, Rebuilt, Receipt, StoreStatus
 from tether_schemas.codec import RawInput
 from tether_schemas.errors import BadRequest
 from tether_streams.embedded.admission import Door
@@ -16,6 +17,7 @@ from tether.drafts import Drafts, RisingClock
 from tether.forms import Attributes
 from tether.memory import CHANGES_LIMIT, SOURCE, Memory
 from tether.reads import Reads, caught_up, check_namespace, status
+from tether.rebuilds import RebuildOptions, rebuild_options
 from tether.settings import Settings
 
 PUBLIC = "*"
@@ -106,6 +108,30 @@ class Store:
             return self._reads(namespace).changes(since, limit)
         with caught_up(self._home) as (view, _):
             return view.queries.changes(None, since, limit)
+
+    def rebuild(self, watch: Watch = no_watch, **options: Unpack[RebuildOptions]) -> Rebuilt:
+        """Build the next generation of the views from the log, beside the live one, and promote it.
+
+        `from_raw`: extract again first; `namespace`, `topics`: only their facts, which needs `promote` False; `fresh`:
+        do not go on with a build that was interrupted; `keep`: how many older generations stay. Reading and appending
+        go on, also in other processes. Raises ReplayRunning, ReplayFailed, BuildUnsound, ViewUnavailable, LogCorrupt;
+        the live view is untouched then.
+        """
+        self._home.settle()
+        return rebuild(self.path, self._home.sources, rebuild_options(options, self._home.settings), watch)
+
+    def generations(self) -> list[Generation]:
+        """Every generation of the views, oldest first, and builds that were interrupted."""
+        return list_generations(self.path)
+
+    def promote(self, generation: str) -> None:
+        """Make a generation the current one. Raises BadRequest for one that is not there or not whole."""
+        settings = self._home.settings
+        promote(self.path, generation, (settings.view_memory_mb, settings.view_threads))
+
+    def prune(self, keep: int = 1) -> list[str]:
+        """Remove all but the `keep` newest generations beside the current one; those removed."""
+        return prune(self.path, keep)
 
     def dead_letters(
         self, *, after: int = 0, limit: int = LETTERS_LIMIT, namespace: str | None = None

@@ -34,7 +34,7 @@ class Engine:
     def __init__(self, store: ViewStore, history: History, told: bool = True) -> None:
         self.store = store
         self._history = history
-        self._told = told
+        self.told = told
         self._state: State | None = None
         self._lost = store.lost
         # (namespace, source, id, content hash) of what lost its id to other content: dead letters, for the runtime.
@@ -76,7 +76,7 @@ class Engine:
         if not self._admit(state, batch, records):
             self._rebuild(state, position)
             return
-        self._derive(state, batch, self._told)
+        self._derive(state, batch, self.told)
         recorded = max((record.recorded_us for record in records), default=0)
         self.store.append("applied", [(position, recorded)])
         state.position = position
@@ -240,7 +240,7 @@ class Engine:
             self._derive(fresh, batch, told=False)
             self.store.drain()
         fresh.keys.inherit(None)
-        if self._told:
+        if self.told:
             kept.tell(fresh, position)
         kept.drop()
         self.store.append("applied", [(position, 0)])

@@ -1,4 +1,4 @@
-"""What a rebuild in place keeps: ids, the outbox, and the difference it makes to what is served."""
+"""What a rebuild keeps: ids where it is made in place, the outbox, and the difference it makes to what is served."""
 
 from tether_projections.changes import kind_of
 from tether_projections.state import State
@@ -6,6 +6,7 @@ from tether_projections.store import Row, ViewStore
 
 KEPT = ("meta", "change", "slot_past")
 
+# What a view serves of each slot, without a time. {of}: the database that holds it.
 SERVED = """
     SELECT
         m.slot,
@@ -13,7 +14,7 @@ SERVED = """
             WHEN m.status = 'current' AND NOT m.failed AND d.node IS NOT NULL THEN 'withdrawn' ELSE m.status
         END AS status,
         m.a, m.value, m.support
-    FROM memory AS m LEFT JOIN down AS d ON d.node = m.support
+    FROM {of}memory AS m LEFT JOIN {of}down AS d ON d.node = m.support
 """
 
 # A slot that the new policy no longer makes keeps its names, for the changes that were told of it.
@@ -36,7 +37,7 @@ class Kept:
 
     def __init__(self, store: ViewStore) -> None:
         self._store = store
-        store.execute(f"CREATE TEMP TABLE served_before AS {SERVED}")
+        store.execute(f"CREATE TEMP TABLE served_before AS {SERVED.format(of='')}")
         store.execute(
             "CREATE TEMP TABLE memory_before AS SELECT slot, namespace, scope, subject, predicate FROM memory"
         )
@@ -44,21 +45,30 @@ class Kept:
 
     def tell(self, state: State, position: int) -> None:
         """Append the difference to the outbox."""
-        store = self._store
-        store.execute("DELETE FROM slot_past WHERE slot IN (SELECT slot FROM memory)")
-        store.execute(PAST)
-        store.execute(f"CREATE TEMP TABLE served_now AS {SERVED}")
-        rows: list[Row] = []
-        for slot, status, before, shown, support, other in store.rows(DIFFERENCE):
-            kind = kind_of(before, status, bool(other))
-            if kind is not None:
-                state.change_seq += 1
-                cause = state.cause(state.reach.cause_of(int(support))) if status == "withdrawn" else ("", 0, 0)
-                rows.append((state.change_seq, slot, kind, status, shown or 0, *cause, position))
-        store.append("change", rows)
+        self._store.execute("DELETE FROM slot_past WHERE slot IN (SELECT slot FROM memory)")
+        self._store.execute(PAST)
+        tell_difference(self._store, state, position)
 
     def drop(self) -> None:
         """Let go of what was remembered."""
-        store = self._store
-        for table in ("served_before", "memory_before", "served_now"):
-            store.execute(f"DROP TABLE IF EXISTS {table}")
+        drop_tables(self._store, "served_before", "memory_before")
+
+
+def tell_difference(store: ViewStore, state: State, position: int) -> None:
+    """Append to the outbox what is served otherwise than the temporary table served_before says."""
+    store.execute(f"CREATE TEMP TABLE served_now AS {SERVED.format(of='')}")
+    rows: list[Row] = []
+    for slot, status, before, shown, support, other in store.rows(DIFFERENCE):
+        kind = kind_of(before, status, bool(other))
+        if kind is not None:
+            state.change_seq += 1
+            cause = state.cause(state.reach.cause_of(int(support))) if status == "withdrawn" else ("", 0, 0)
+            rows.append((state.change_seq, slot, kind, status, shown or 0, *cause, position))
+    store.append("change", rows)
+    drop_tables(store, "served_now")
+
+
+def drop_tables(store: ViewStore, *tables: str) -> None:
+    """Drop temporary tables, there or not."""
+    for table in tables:
+        store.execute(f"DROP TABLE IF EXISTS temp.{table}")

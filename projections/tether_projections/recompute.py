@@ -2,6 +2,8 @@
 
 from importlib.resources import files
 
+import numpy as np
+
 from tether_projections.graph import LIVE, STATED
 from tether_projections.state import State
 from tether_projections.store import ViewStore
@@ -22,6 +24,6 @@ def differences(store: ViewStore, state: State) -> list[int]:
     for forest, possible in ((state.reach, False), (state.reach_possible, True)):
         if possible and not state.has_possible:
             continue
-        kept = {node for node in range(1, state.keys.next_id) if forest.reached(node)}
+        kept = set(np.flatnonzero(forest.witness >= 0).tolist())
         found |= kept ^ set(reached(store, possible))
     return sorted(found)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
-from tether_schemas.errors import DataDirectory, ViewLocked
+from tether_schemas.errors import DataDirectory, ViewLocked, ViewUnavailable
 
 from tether_projections.waiting import Append, Columns, Delete, Queue, Row, Update
 
@@ -37,6 +37,15 @@ def interruptible() -> Generator[None]:
         if str(error) != "Query interrupted":
             raise
         raise KeyboardInterrupt from error
+
+
+@contextmanager
+def _named_errors(path: str) -> Generator[None]:
+    """What the disk or the memory of the machine refuses is told as such, with what to do."""
+    try:
+        yield
+    except (duckdb.IOException, duckdb.FatalException, duckdb.OutOfMemoryException) as error:
+        raise ViewUnavailable(path, str(error).partition("\n")[0]) from error
 
 
 class ViewStore:
@@ -90,15 +99,9 @@ class ViewStore:
         """
         self._inside = True
         try:
-            yield
-            if self._open:
-                self._write(self._own)
-                self._db.execute("COMMIT")
-                self._open = False
-            else:
-                self._settled.take(self._own)
-                if self._settled.rows >= ROWS_MAX or self._settled.batches >= BATCHES_MAX:
-                    self._flush_settled()
+            with _named_errors(self.path):
+                yield
+                self._settle()
         except BaseException:
             self._roll_back()
             raise
@@ -106,10 +109,21 @@ class ViewStore:
             self._own = Queue()
             self._inside = False
 
+    def _settle(self) -> None:
+        if self._open:
+            self._write(self._own)
+            self._db.execute("COMMIT")
+            self._open = False
+        else:
+            self._settled.take(self._own)
+            if self._settled.rows >= ROWS_MAX or self._settled.batches >= BATCHES_MAX:
+                self._flush_settled()
+
     def commit(self) -> None:
         """Write whatever waits. Raises when it cannot be written; then it is gone, and `lost` has grown."""
         if not self._inside:
-            self._flush_settled()
+            with _named_errors(self.path):
+                self._flush_settled()
 
     def _flush_settled(self) -> None:
         if not self._settled:
@@ -217,7 +231,10 @@ class ViewStore:
         """Names of a table's columns, with the numpy type of those that are numbers."""
         found = self._columns.get(table)
         if found is None:
-            query = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index"
+            query = (
+                "SELECT column_name, data_type FROM duckdb_columns() "
+                "WHERE table_name = ? AND database_name = current_database() ORDER BY column_index"
+            )
             found = [(name, NUMPY_TYPES.get(kind)) for name, kind in self._db.execute(query, [table]).fetchall()]
             self._columns[table] = found
         return found
@@ -290,11 +307,39 @@ class ViewStore:
         self.update("meta", "DELETE FROM meta WHERE name = ?", [name])
         self.update("meta", "INSERT INTO meta VALUES (?, ?)", [name, value])
 
+    def checkpoint(self) -> None:
+        """Move everything into the one file, so that nothing stands beside it any more."""
+        self.commit()
+        with _named_errors(self.path):
+            self._db.execute("CHECKPOINT")
+
+    def attach(self, path: str, name: str) -> bool:
+        """Attach another view's file of this schema, for reading, as `name`; False where it cannot be read."""
+        self.commit()
+        try:
+            quoted = path.replace("'", "''")
+            self._db.execute(f"ATTACH '{quoted}' AS {name} (READ_ONLY)")
+        except duckdb.Error:
+            return False
+        try:
+            found = self._db.execute(f"SELECT value FROM {name}.meta WHERE name = 'schema'").fetchone()
+            if found is not None and found[0] == str(SCHEMA_VERSION):
+                return True
+        except duckdb.Error:
+            pass
+        self.detach(name)
+        return False
+
+    def detach(self, name: str) -> None:
+        """Let go of an attached file."""
+        self._db.execute(f"DETACH {name}")
+
     def truncate(self, keep: Sequence[str]) -> None:
         """Empty every table but those named."""
         self._see(None)
         self._begin()
-        found = self._db.execute("SELECT table_name FROM duckdb_tables() WHERE NOT temporary").fetchall()
+        own = "SELECT table_name FROM duckdb_tables() WHERE NOT temporary AND database_name = current_database()"
+        found = self._db.execute(own).fetchall()
         for (table,) in found:
             if table not in keep:
                 self._db.execute(f"DELETE FROM {table}")

@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import orjson
 from tether_projections.engine import Engine
 from tether_projections.store import ViewStore
 from tether_schemas.errors import LogCorrupt, ReplayFailed, TetherError
 from tether_schemas.events import PUBLIC
 from tether_schemas.facts import FactRecord
-from tether_streams.embedded.extraction import FACT_TOPICS, fact_record, history
+from tether_schemas.topics import FactTopics
+from tether_streams.embedded.extraction import FACT_TOPICS, fact_record
 from tether_streams.ports import Log, Stored
 
 BATCH_RECORDS_MAX = 20_000
@@ -29,10 +31,10 @@ class Which:
         """Whether nothing is left out."""
         return self.namespace is None and self.topics is None
 
-    def takes(self, record: FactRecord) -> bool:
-        """Whether a record is among them."""
-        own = self.namespace is None or record.namespace in (self.namespace, PUBLIC)
-        return own and (self.topics is None or record.topic in self.topics)
+    def takes(self, stored: Stored) -> bool:
+        """Whether the facts of a record of the log are among them."""
+        own = self.namespace is None or stored.namespace in (self.namespace, PUBLIC)
+        return own and (self.topics is None or orjson.loads(stored.envelope)["raw"][0] in self.topics)
 
 
 class Progress(NamedTuple):
@@ -53,11 +55,18 @@ def no_watch(progress: Progress) -> None:
 class Builder:
     """Builds one view from a log's facts. What was written is kept: a builder of the same store goes on from there."""
 
-    def __init__(self, log: Log, store: ViewStore, which: Which | None = None) -> None:
+    def __init__(
+        self, log: Log, store: ViewStore, which: Which | None = None, topics: FactTopics = FACT_TOPICS
+    ) -> None:
         self._log = log
         self._which = which or Which()
+        self._topics = topics
         self.records = 0
         self.engine = Engine(store, self._history, told=False)
+
+    def takes(self, stored: Stored) -> bool:
+        """Whether the facts of a record of the log go into this view."""
+        return self._which.takes(stored)
 
     def advance(self, until: int, watch: Watch = no_watch) -> None:
         """Apply the facts up to an offset, in the log's order; they are durable when this returns.
@@ -83,20 +92,17 @@ class Builder:
             self.engine.foresee(self._policies(foreseen))
 
     def _policies(self, until: int) -> Iterator[FactRecord]:
-        for stored in _stored(self._log, 0, until):
-            if stored.payload is not None and POLICY in stored.payload:
-                record = fact_record(stored)
-                if self._which.takes(record):
-                    yield record
+        for stored in self._stored(0, until):
+            if POLICY in (stored.payload or b"") and self._which.takes(stored):
+                yield fact_record(stored)
 
     def _batches(self, after: int, until: int) -> Iterator[tuple[list[FactRecord], int]]:
         batch: list[FactRecord] = []
         position = after
-        for stored in _stored(self._log, after, until):
-            record = fact_record(stored)
+        for stored in self._stored(after, until):
             position = stored.offset
-            if self._which.takes(record):
-                batch.append(record)
+            if self._which.takes(stored):
+                batch.append(fact_record(stored))
             if len(batch) >= BATCH_RECORDS_MAX:
                 yield batch, position
                 batch = []
@@ -121,22 +127,19 @@ class Builder:
         return error
 
     def _history(self, position: int) -> Iterable[list[FactRecord]]:
-        for records in history(self._log)(position):
-            taken = [record for record in records if self._which.takes(record)]
-            if taken:
-                yield taken
+        for records, _ in self._batches(0, position):
+            yield records
+
+    def _stored(self, after: int, until: int) -> Iterator[Stored]:
+        while after < until and (batch := self._log.read(self._topics, after, BATCH_RECORDS_MAX)):
+            for stored in batch:
+                if stored.offset > until:
+                    return
+                if stored.payload is None:
+                    raise LogCorrupt(str(stored.offset), "these facts have no payload")
+                yield stored
+            after = batch[-1].offset
 
 
 def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def _stored(log: Log, after: int, until: int) -> Iterator[Stored]:
-    while after < until and (batch := log.read(FACT_TOPICS, after, BATCH_RECORDS_MAX)):
-        for stored in batch:
-            if stored.offset > until:
-                return
-            if stored.payload is None:
-                raise LogCorrupt(str(stored.offset), "these facts have no payload")
-            yield stored
-        after = batch[-1].offset

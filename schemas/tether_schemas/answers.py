@@ -155,6 +155,30 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """One build of the views. `extraction` numbers the extraction whose facts it holds, `position` says up to which
+    event, `records` how many events' facts this run applied, `lag` how many events the log holds beyond."""
+
+    generation: str
+    extraction: int
+    position: str
+    records: int
+    lag: int
+    promoted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One generation of the views in a data directory. `finished` False: its build was interrupted, and resumes."""
+
+    generation: str
+    current: bool
+    finished: bool
+    size_bytes: int
+    built_at: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeadLetter:
     """One thing that could not go on, kept whole, with the reason."""
 

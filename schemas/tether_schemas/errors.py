@@ -8,6 +8,9 @@ TetherError
 |-- DataDirectory       the data directory is missing, foreign or of a newer schema (path)
 |-- LogUnavailable      the log cannot be read or written just now: full, locked, input/output, closed (path, reason)
 |-- ViewLocked          another process owns the view (path, owner)
+|-- ViewUnavailable     the view cannot be written just now: disk full, memory, input/output (path, reason)
+|-- BuildUnsound        what was built is not what the log says; it is not promoted (generation, reason)
+|-- ReplayRunning       another process builds a generation in this data directory (path, owner)
 |-- ViewBehind          the view did not reach a position in time (wanted, have)
 |-- LogCorrupt          stored bytes do not decode (position)
 |-- ReplayFailed        an event of the log cannot be replayed (evidence, position, reason)
@@ -85,6 +88,39 @@ class ViewLocked(TetherError):
             f"the view in {path} is owned by {owner}; read through that process, stop it, or read from a copy. "
             "Appending needs no view and still works"
         )
+        self.path = path
+        self.owner = owner
+
+
+class ViewUnavailable(TetherError):
+    """The view cannot be written just now; the log has everything, and the view goes on from where it stands."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(
+            f"{path} cannot be written: {reason}. Check the disk's free space and TETHER_VIEW_MEMORY_MB, then try "
+            "again; nothing is lost, since the log has everything"
+        )
+        self.path = path
+        self.reason = reason
+
+
+class BuildUnsound(TetherError):
+    """What was built does not agree with the log; it is not promoted."""
+
+    def __init__(self, generation: str, reason: str) -> None:
+        super().__init__(
+            f"generation {generation} is not what the log says: {reason}. It is not promoted, the live view is "
+            "untouched. This is a fault of Tether: report it"
+        )
+        self.generation = generation
+        self.reason = reason
+
+
+class ReplayRunning(TetherError):
+    """Another process builds a generation in this data directory; reading and appending go on meanwhile."""
+
+    def __init__(self, path: str, owner: str) -> None:
+        super().__init__(f"a generation in {path} is being built by {owner}; wait for it, or stop it")
         self.path = path
         self.owner = owner
 

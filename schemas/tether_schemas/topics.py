@@ -1,7 +1,7 @@
 """Topics: their names, what they carry, how they are keyed and kept."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 TRANSCRIPTS = "raw.transcripts"
 TOOL_RESULTS = "raw.tool-results"
@@ -14,6 +14,22 @@ CHANGES = "changes"
 DEAD_LETTERS = "dead-letters"
 
 RAW = (TRANSCRIPTS, TOOL_RESULTS, ADVISORIES, DELETIONS, DECISIONS)
+
+
+class FactTopics(NamedTuple):
+    """The two topics of one extraction's facts: of namespaces, and of `*`."""
+
+    own: str
+    public: str
+
+
+def fact_topics(extraction: int) -> FactTopics:
+    """The topics of an extraction's facts. The first ones are `facts` and `facts.public`; whoever extracts again from
+    the raw topics keeps what it makes apart, since facts are never edited."""
+    if extraction == 1:
+        return FactTopics(FACTS, FACTS_PUBLIC)
+    return FactTopics(f"{FACTS}@{extraction}", f"{FACTS_PUBLIC}@{extraction}")
+
 
 Kind = Literal["transcript", "tool_result", "advisory", "deletion", "decision"]
 

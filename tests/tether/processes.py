@@ -9,9 +9,10 @@ from pathlib import Path
 # Appends verdicts that derive from the one before, one receipt a line, until it is killed. With `read`, it drives the
 # view as well, so that a kill may fall into extraction or into the view's transaction.
 INGEST = """
-import sys
+import sys, time
 from tether import Store
 data, first, batch, read = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "read"
+pause = float(sys.argv[5]) if len(sys.argv) > 5 else 0
 with Store.open(data) as store:
     memory = store.memory("acme")
     print("ready", flush=True)
@@ -30,6 +31,7 @@ with Store.open(data) as store:
         print(number, flush=True)
         if read:
             memory.recall("item:part0@1", "passes")
+        time.sleep(pause)
 """
 
 # Reads once, and keeps the view until it gets a line.
@@ -60,3 +62,18 @@ def lines(process: subprocess.Popen[str]) -> list[str]:
     """What the process still wrote before it ended, in whole lines."""
     assert process.stdout is not None
     return [line for line in process.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
+
+
+# Builds the next generation; says `ready` at once, then each stage, and what came of it.
+REBUILD = """
+import sys
+from tether import Store, TetherError
+print("ready", flush=True)
+with Store.open(sys.argv[1], create=False) as store:
+    try:
+        built = store.rebuild(lambda step: print(step.stage, step.done, flush=True), from_raw=sys.argv[2] == "raw")
+    except TetherError as error:
+        print(type(error).__name__, error, flush=True)
+    else:
+        print("built", built.generation, flush=True)
+"""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tether.cli import letters, reads, writes
+from tether.cli import letters, reads, replay, writes
 from tether.cli.common import DATA_HELP, NAMESPACE_HELP, Asked, command
 
 app = typer.Typer(
@@ -57,3 +57,13 @@ _letters = typer.Typer(no_args_is_help=True, help="What could not go on, kept wh
 for _name, _run in {"list": letters.list_letters, "show": letters.show, "replay": letters.replay}.items():
     _letters.command(_name)(command(_run))
 app.add_typer(_letters, name="dead-letters")
+
+_replay = typer.Typer(no_args_is_help=True, help="Rebuild the views from history; their generations.")
+for _name, _run in {
+    "views": replay.views,
+    "list": replay.list_all,
+    "promote": replay.promote,
+    "prune": replay.prune,
+}.items():
+    _replay.command(_name)(command(_run))
+app.add_typer(_replay, name="replay")

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import orjson
@@ -10,14 +11,14 @@ from tether_schemas.errors import BadEvent, LogCorrupt, TetherError
 from tether_schemas.events import DecisionEvent, Envelope
 from tether_schemas.facts import FactRecord
 from tether_schemas.fields import BadField
-from tether_schemas.topics import DECISIONS, FACTS, FACTS_PUBLIC, RAW
+from tether_schemas.topics import DECISIONS, RAW, FactTopics, fact_topics
 
 from tether_streams.core.extract import RawPlace, extract
 from tether_streams.core.rules import RuleSet
 from tether_streams.embedded.bulk import bulk
 from tether_streams.ports import Letters, Log, NewLetter, NewRecord, Stored
 
-FACT_TOPICS = (FACTS, FACTS_PUBLIC)
+FACT_TOPICS = fact_topics(1)
 PUBLIC = "*"
 BATCH_RECORDS_MAX = 1_000
 REASON_CHARS_MAX = 2_000
@@ -97,16 +98,36 @@ class RulesInForce:
         return self._of[namespace]
 
 
+Carried = Callable[[int], FactRecord | None]
+
+
+def nothing_carried(offset: int) -> None:
+    """No facts of an event whose payload was destroyed are known from elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extracting:
+    """How to extract: so many records at once, into these topics. `carried` gives the facts of the event at a raw
+    offset whose payload was destroyed, where an earlier extraction made them."""
+
+    batch_records_max: int = BATCH_RECORDS_MAX
+    topics: FactTopics = FACT_TOPICS
+    carried: Carried = nothing_carried
+
+
 class Extraction:
     """Extracts from where the log's facts end. What fails is a dead letter, and nothing waits behind it."""
 
-    def __init__(self, log: Log, letters: Letters, recent: Recent, batch_records_max: int = BATCH_RECORDS_MAX) -> None:
+    def __init__(self, log: Log, letters: Letters, recent: Recent, how: Extracting | None = None) -> None:
+        how = how or Extracting()
         self._log = log
         self._letters = letters
         self._recent = recent
-        self._batch_records_max = batch_records_max
-        self.facts_end = log.end(FACT_TOPICS)
-        self.extracted = raw_offset(log, self.facts_end)
+        self._batch_records_max = how.batch_records_max
+        self._topics = how.topics
+        self._carried = how.carried
+        self.facts_end = log.end(self._topics)
+        self.extracted = raw_offset(log, self.facts_end, self._topics)
         self._made: dict[int, int] = {}  # first and last offset of facts appended here, above what is extracted
         self._rules = self._recover_rules()
         recent.wanted = True
@@ -142,6 +163,8 @@ class Extraction:
 
     def _extract(self, stored: Stored, letters: list[NewLetter]) -> FactRecord | None:
         try:
+            if stored.payload is None and (carried := self._carried(stored.offset)) is not None:
+                return carried
             event = self._recent.pop(stored.offset) or _decode(stored)
             return self._facts(stored, event, letters)
         except (BadEvent, ValueError) as error:
@@ -164,7 +187,7 @@ class Extraction:
 
     def _append(self, records: Sequence[FactRecord]) -> int:
         """Append facts in one transaction; facts that a crash left unnoticed are answered as duplicates."""
-        appended = self._log.append([new_record(record) for record in records])
+        appended = self._log.append([new_record(record, self._topics) for record in records])
         if any(answer.conflict for answer in appended):
             raise TetherError("the log's facts are of other events than its raw topics; restore the log from a backup")
         first, last = appended[0].offset, max(answer.offset for answer in appended)
@@ -186,30 +209,34 @@ class Extraction:
         return rules
 
 
-def raw_offset(log: Log, facts_offset: int) -> int:
+def raw_offset(log: Log, facts_offset: int, topics: FactTopics = FACT_TOPICS) -> int:
     """The raw offset of the event whose facts stand at `facts_offset`; 0 for 0. Raises LogCorrupt where none stand."""
     if not facts_offset:
         return 0
-    found = log.read(FACT_TOPICS, facts_offset - 1, 1)
+    found = log.read(topics, facts_offset - 1, 1)
     if not found or found[0].offset != facts_offset:
         raise LogCorrupt(str(facts_offset), "the facts that should stand there do not")
     raw: Any = orjson.loads(found[0].envelope)
     return int(raw["raw"][2])
 
 
-def facts_after(log: Log, after: int, batch_records_max: int) -> tuple[list[FactRecord], int]:
+def facts_after(
+    log: Log, after: int, batch_records_max: int, topics: FactTopics = FACT_TOPICS
+) -> tuple[list[FactRecord], int]:
     """The next fact records of the log, and the offset of the last; none when the log's facts end there."""
-    stored = log.read(FACT_TOPICS, after, batch_records_max)
+    stored = log.read(topics, after, batch_records_max)
     return [fact_record(one) for one in stored], stored[-1].offset if stored else after
 
 
-def history(log: Log, batch_records_max: int = BATCH_RECORDS_MAX) -> Callable[[int], Iterable[list[FactRecord]]]:
+def history(
+    log: Log, batch_records_max: int = BATCH_RECORDS_MAX, topics: FactTopics = FACT_TOPICS
+) -> Callable[[int], Iterable[list[FactRecord]]]:
     """What gives all fact records up to an offset, in batches, in the log's order."""
 
     def until(position: int) -> Iterable[list[FactRecord]]:
         after = 0
         while after < position:
-            stored = log.read(FACT_TOPICS, after, batch_records_max)
+            stored = log.read(topics, after, batch_records_max)
             if not stored:
                 return
             after = stored[-1].offset
@@ -241,9 +268,9 @@ def fact_record(stored: Stored) -> FactRecord:
         raise LogCorrupt(str(stored.offset), str(error)) from error
 
 
-def new_record(record: FactRecord) -> NewRecord:
+def new_record(record: FactRecord, topics: FactTopics = FACT_TOPICS) -> NewRecord:
     """The facts of one event as a record of the log."""
-    topic = FACTS_PUBLIC if record.namespace == PUBLIC else FACTS
+    topic = topics.public if record.namespace == PUBLIC else topics.own
     envelope = orjson.dumps({"raw": [record.topic, record.partition, record.offset]})
     # The hash of the event, not of these bytes: a newer extractor's facts of the same event are the same record.
     names = (record.namespace, record.source, record.id, record.content_hash)

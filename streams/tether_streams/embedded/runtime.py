@@ -10,11 +10,19 @@ from dataclasses import dataclass, field
 from tether_schemas.answers import Receipt
 from tether_schemas.codec import RawInput
 from tether_schemas.errors import BadEvent, BadNamespace, EventConflict
-from tether_schemas.topics import RAW
+from tether_schemas.topics import RAW, FactTopics
 
 from tether_streams.embedded.admission import Admitted, Door, Limits, admit, letter, named_namespace
 from tether_streams.embedded.bulk import bulk
-from tether_streams.embedded.extraction import BATCH_RECORDS_MAX, Extraction, Recent, facts_after, raw_offset
+from tether_streams.embedded.extraction import (
+    BATCH_RECORDS_MAX,
+    FACT_TOPICS,
+    Extracting,
+    Extraction,
+    Recent,
+    facts_after,
+    raw_offset,
+)
 from tether_streams.ports import Appended, Letters, Log, NewLetter, Stored, View
 
 PARTITION = 0  # an embedded log has one
@@ -79,9 +87,9 @@ class Runtime:
         """The raw offset of the last event."""
         return self.log.end(RAW)
 
-    def drive(self, view: View) -> "Drive":
+    def drive(self, view: View, topics: FactTopics = FACT_TOPICS) -> "Drive":
         """Extract into this log's facts and keep `view` up to them. One process at a time may do so."""
-        return Drive(self, view)
+        return Drive(self, view, topics)
 
     def _try(self, event: RawInput, door: Door, now_us: int) -> Admitted | str:
         try:
@@ -113,12 +121,14 @@ class Runtime:
 class Drive:
     """One view, driven: extraction, then application. Not for two threads at once."""
 
-    def __init__(self, runtime: Runtime, view: View) -> None:
+    def __init__(self, runtime: Runtime, view: View, topics: FactTopics) -> None:
         self._log = runtime.log
         self._batch_records_max = runtime.options.batch_records_max
+        self._topics = topics
         self._view = view
-        self._extraction = Extraction(runtime.log, runtime.letters, runtime.recent, self._batch_records_max)
-        self._position = raw_offset(self._log, view.position())
+        how = Extracting(self._batch_records_max, topics)
+        self._extraction = Extraction(runtime.log, runtime.letters, runtime.recent, how)
+        self._position = raw_offset(self._log, view.position(), topics)
 
     def position(self) -> int:
         """The raw offset up to which every event is in the view, or a dead letter."""
@@ -138,7 +148,7 @@ class Drive:
         """Apply the facts that are in the log and not in the view: after a crash, a failure, or for a new view."""
         behind = False
         while (at := self._view.position()) < self._extraction.facts_end:
-            records, position = facts_after(self._log, at, self._batch_records_max)
+            records, position = facts_after(self._log, at, self._batch_records_max, self._topics)
             self._view.apply(records, position)
             behind = True
         if behind or self._position < self._extraction.extracted:
