@@ -1,10 +1,7 @@
 """What the demonstration does to a store, and what it reads back. Every read is held against what is expected."""
 
-import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from tether_schemas.answers import Dependent, EvidenceId, Statement, Why
@@ -185,16 +182,6 @@ class Acts:
     def _passing(self, memory: Memory) -> set[str]:
         """The modules that are served as passing; each is asked for."""
         return {name for name in self.world.subjects if memory.recall(name, "passes").value is True}
-
-
-def rebuilt_digests(data: Path) -> dict[str, str]:
-    """The digests of views that are made anew from a copy of the log alone. The store must be closed."""
-    with tempfile.TemporaryDirectory(prefix="tether-demo-") as folder:
-        for name in ("log.sqlite", "log.sqlite-wal"):
-            if (data / name).exists():
-                shutil.copy(data / name, folder)
-        with Store.open(folder, create=False) as store:
-            return {name: store.digest(name) for name in NAMESPACES}
 
 
 def as_json(lines: list[Line]) -> list[dict[str, Any]]:
