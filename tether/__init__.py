@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tether_schemas.answers import (
         Alternative,
         Answer,
+        Backup,
         Cause,
         Change,
         DeadLetter,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Alternative": "tether_schemas.answers",
     "Answer": "tether_schemas.answers",
+    "Backup": "tether_schemas.answers",
     "BadEvent": "tether_schemas.errors",
     "BadNamespace": "tether_schemas.errors",
     "BadRequest": "tether_schemas.errors",
@@ -103,6 +105,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "Alternative",
     "Answer",
+    "Backup",
     "BadEvent",
     "BadNamespace",
     "BadRequest",

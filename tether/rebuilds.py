@@ -1,14 +1,18 @@
-"""The options of a rebuild, as callers write them."""
+"""Rebuilds as callers ask for them: the options, and the trial of a backup."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypedDict
 
+from tether_projections.queries import Reader
 from tether_replay.build import Which
-from tether_replay.views import Options
+from tether_replay.views import Options, Watch, rebuild
 from tether_schemas.errors import BadRequest
+from tether_schemas.events import PUBLIC
 from tether_schemas.topics import RAW
 
-from tether.reads import check_namespace
+from tether.compose import Home
+from tether.reads import Reads, caught_up, check_namespace
 from tether.settings import Settings
 
 
@@ -43,3 +47,15 @@ def rebuild_options(given: RebuildOptions, settings: Settings) -> Options:
         memory_mb=settings.view_memory_mb,
         threads=settings.view_threads,
     )
+
+
+def try_backup(path: Path, settings: Settings, watch: Watch) -> dict[str, str]:
+    """Build the views of a backup, checked against its log; the digest of each namespace. Raises as `rebuild` does."""
+    home = Home.open(path, settings, create=False)
+    try:
+        rebuild(path, home.sources, rebuild_options({}, settings), watch)
+        with caught_up(home) as (view, _):
+            found = view.store.rows("SELECT DISTINCT namespace FROM evidence WHERE namespace <> ?", [PUBLIC])
+        return {name: Reads(home, Reader(name)).digest() for (name,) in sorted(found)}
+    finally:
+        home.close()

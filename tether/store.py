@@ -1,13 +1,15 @@
 """Store: the operator's handle of a data directory. It appends events of any namespace, `*` included."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
 from tether_projections.queries import Reader
+from tether_replay.backup import backup
 from tether_replay.views import Watch, list_generations, no_watch, promote, prune, rebuild
-from tether_schemas.answers import Change, DeadLetter, Generation, Rebuilt, Receipt, StoreStatus
+from tether_schemas.answers import Backup, Change, DeadLetter, Generation, Rebuilt, Receipt, StoreStatus
 from tether_schemas.codec import RawInput
 from tether_schemas.errors import BadRequest
 from tether_streams.embedded.admission import Door
@@ -17,7 +19,7 @@ from tether.drafts import Drafts, RisingClock
 from tether.forms import Attributes
 from tether.memory import CHANGES_LIMIT, SOURCE, Memory
 from tether.reads import Reads, caught_up, check_namespace, status
-from tether.rebuilds import RebuildOptions, rebuild_options
+from tether.rebuilds import RebuildOptions, rebuild_options, try_backup
 from tether.settings import Settings
 
 PUBLIC = "*"
@@ -132,6 +134,16 @@ class Store:
     def prune(self, keep: int = 1) -> list[str]:
         """Remove all but the `keep` newest generations beside the current one; those removed."""
         return prune(self.path, keep)
+
+    def backup(self, path: str | Path, watch: Watch = no_watch, *, tried: bool = False) -> Backup:
+        """Back this data directory up into a new one, while it is in use. What has a receipt is in it.
+
+        `tried`: open the backup, build its views and check them against its log. Raises DataDirectory where `path` is
+        there already, LogUnavailable when the disk is full, and what `rebuild` raises.
+        """
+        target = Path(path).expanduser().absolute()
+        made = backup(self._home.log, target, watch)
+        return replace(made, digests=try_backup(target, self._home.settings, watch)) if tried else made
 
     def dead_letters(
         self, *, after: int = 0, limit: int = LETTERS_LIMIT, namespace: str | None = None

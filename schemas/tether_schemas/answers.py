@@ -179,6 +179,18 @@ class Generation:
 
 
 @dataclass(frozen=True, slots=True)
+class Backup:
+    """One backup: a data directory of its own. `position` is that of its last event; `digests` are of the views that
+    were built in it to try it, by namespace (None where it was not tried)."""
+
+    path: str
+    position: str
+    events: int
+    size_bytes: int
+    digests: dict[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
 class DeadLetter:
     """One thing that could not go on, kept whole, with the reason."""
 

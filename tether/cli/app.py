@@ -50,6 +50,7 @@ for _name, _run in {
     "forget": writes.forget,
     "changes": reads.changes,
     "status": reads.status,
+    "backup": replay.backup,
 }.items():
     app.command(_name)(command(_run))
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from tether_replay.views import Progress as Step
     from tether_replay.views import Watch
 
-STAGES = {"extract": "extracting", "build": "building", "check": "checking"}
+STAGES = {"extract": "extracting", "build": "building", "check": "checking", "copy": "copying"}
 SHOWN_EVERY_S = 0.05
 
 Generation = Annotated[str, typer.Argument(metavar="GENERATION", help="The number of a generation.")]
@@ -106,6 +107,8 @@ class _Rate(ProgressColumn):
         elapsed = time.monotonic() - task.fields["began"]
         rate = task.fields["records"] / elapsed if elapsed > 0 else 0
         behind = int((task.total or 0) - task.completed)
+        if not task.fields["records"]:
+            return Text("")
         return Text(f"{task.fields['records']:,} events  {rate:,.0f}/s  {behind:,} positions behind")
 
 
@@ -157,3 +160,25 @@ def prune(
         put_json({"removed": gone})
     else:
         put(cell(f"{count(len(gone), 'generation')} removed{': ' if gone else ''}{', '.join(gone)}"))
+
+
+def backup(
+    asked: Asked,
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The new directory.")],
+    tried: Annotated[bool, typer.Option("--try", help="Open the backup, build its views and check them.")] = False,
+) -> None:
+    """Back the data directory up into a new one, while it is in use."""
+    from tether.store import Store
+
+    with asked.home() as home, shown_progress() as watch:
+        made = Store(home, SOURCE).backup(directory, watch, tried=tried)
+    if asked.as_json:
+        put_json(made)
+        return
+    rows: list[tuple[str, object]] = [
+        ("backup", directory),
+        ("holds", f"{count(made.events, 'event')} up to position {made.position}"),
+        ("size", f"{made.size_bytes / 1024 / 1024:,.1f} MiB"),
+    ]
+    rows += [("built and checked", f"{name}  {digest[:32]}") for name, digest in (made.digests or {}).items()]
+    put(fields(rows))

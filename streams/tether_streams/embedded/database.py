@@ -8,7 +8,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
@@ -25,6 +25,7 @@ OPEN_RETRY_MS = 5
 PAGE_BYTES = 8_192
 CACHE_KIB = 32 * 1024
 CHECKPOINT_PAGES = 4_000
+COPY_PAGES = 2_000
 WAL_BYTES_KEPT = 64 * 1024 * 1024
 
 _SCHEMA = resources.files("tether_streams.embedded").joinpath("log.sql")
@@ -96,6 +97,22 @@ class Database:
                     reader.close()
                 else:
                     self._idle.append(reader)
+
+    def copy(self, path: str, watch: Callable[[int, int], None]) -> None:
+        """Copy one committed state into a new file, while others write; `watch` is called with pages done and in all.
+
+        Raises LogUnavailable when the copy cannot be written, LogCorrupt when it is damaged.
+        """
+        with self._named_errors():
+            self._check_usable()
+            source = self._connect()
+        try:
+            with self._named_errors():
+                source.execute("BEGIN")
+                source.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from here on this state is read
+            _copy(source, path, watch)
+        finally:
+            source.close()
 
     def scrub(self) -> None:
         """Move everything into the main file and empty the write-ahead log, where destroyed bytes would linger.
@@ -185,21 +202,41 @@ class Database:
             return
         raise LogUnavailable(self.path, _ADVICE[sqlite3.SQLITE_BUSY])
 
-    @contextlib.contextmanager
-    def _named_errors(self) -> Generator[None]:
+    def _named_errors(self) -> contextlib.AbstractContextManager[None]:
+        return _named_errors(self.path)
+
+
+@contextlib.contextmanager
+def _named_errors(path: str) -> Generator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        code = _primary(error)
+        if code == sqlite3.SQLITE_NOTADB:
+            raise DataDirectory(path, "is no SQLite file; name another data directory") from error
+        if code in _CORRUPT:
+            raise LogCorrupt(path, str(error)) from error
+        if code == sqlite3.SQLITE_CANTOPEN and not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+            raise DataDirectory(path, "its folder does not exist; create it first") from error
+        if isinstance(error, sqlite3.OperationalError):
+            raise LogUnavailable(path, _ADVICE.get(code, str(error))) from error
+        raise
+
+
+def _copy(source: sqlite3.Connection, path: str, watch: Callable[[int, int], None]) -> None:
+    def progress(status: int, left: int, total: int) -> None:
+        watch(total - left, total)
+
+    with _named_errors(path):
+        target = sqlite3.connect(path, isolation_level=None)
         try:
-            yield
-        except sqlite3.DatabaseError as error:
-            code = _primary(error)
-            if code == sqlite3.SQLITE_NOTADB:
-                raise DataDirectory(self.path, "is no SQLite file; name another data directory") from error
-            if code in _CORRUPT:
-                raise LogCorrupt(self.path, str(error)) from error
-            if code == sqlite3.SQLITE_CANTOPEN and not os.path.isdir(os.path.dirname(os.path.abspath(self.path))):
-                raise DataDirectory(self.path, "its folder does not exist; create it first") from error
-            if isinstance(error, sqlite3.OperationalError):
-                raise LogUnavailable(self.path, _ADVICE.get(code, str(error))) from error
-            raise
+            target.execute("PRAGMA synchronous = FULL")
+            source.backup(target, pages=COPY_PAGES, progress=progress, sleep=0)
+            (answer,) = target.execute("PRAGMA quick_check(1)").fetchone()
+            if answer != "ok":
+                raise LogCorrupt(path, answer)
+        finally:
+            target.close()
 
 
 def _primary(error: sqlite3.Error) -> int:

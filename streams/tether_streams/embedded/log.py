@@ -125,6 +125,11 @@ class SqliteLog:
         self._database.scrub()
         return gone > 0
 
+    def copy(self, path: str, watch: Callable[[int, int], None]) -> None:
+        """Copy the log as it is now into a new file, while others append; `watch` is called with pages done and in
+        all. What the log held when this was called is in the copy, whole transactions only."""
+        self._database.copy(path, watch)
+
     def close(self) -> None:
         self._database.close()
 
