@@ -12,8 +12,9 @@ import orjson
 from tether_projections.carry import FOLLOWS, carry
 from tether_projections.engine import Engine
 from tether_projections.queries import Queries
+from tether_projections.segments import ParquetSegments
 from tether_projections.store import ViewStore, interruptible
-from tether_replay.directory import Current, Generations, ViewLock, prepare
+from tether_replay.directory import SEGMENTS, Current, Generations, ViewLock, prepare
 from tether_schemas.errors import DataDirectory, LogUnavailable, TetherError
 from tether_schemas.facts import FactRecord
 from tether_schemas.topics import FactTopics, fact_topics
@@ -97,6 +98,7 @@ class Home:
             synchronous=settings.synchronous,
             clock_us=clock_us,
             busy_timeout_ms=settings.busy_timeout_ms,
+            segments=ParquetSegments(place / SEGMENTS),
         )
         return cls(place, log, settings, clock_us)
 

@@ -8,8 +8,9 @@ from typing import Any, Self, Unpack
 
 from tether_projections.queries import Reader
 from tether_replay.backup import backup
+from tether_replay.compact import KEEP_RECORDS, compact
 from tether_replay.views import Watch, list_generations, no_watch, promote, prune, rebuild
-from tether_schemas.answers import Backup, Change, DeadLetter, Generation, Rebuilt, Receipt, StoreStatus
+from tether_schemas.answers import Backup, Change, Compacted, DeadLetter, Generation, Rebuilt, Receipt, StoreStatus
 from tether_schemas.codec import RawInput
 from tether_schemas.errors import BadRequest
 from tether_streams.embedded.admission import Door
@@ -142,8 +143,18 @@ class Store:
         there already, LogUnavailable when the disk is full, and what `rebuild` raises.
         """
         target = Path(path).expanduser().absolute()
-        made = backup(self._home.log, target, watch)
+        made = backup(self._home.log, self.path, target, watch)
         return replace(made, digests=try_backup(target, self._home.settings, watch)) if tried else made
+
+    def compact(self, keep: int = KEEP_RECORDS, watch: Watch = no_watch) -> Compacted:
+        """Move the payloads of all but the newest `keep` records of the log (facts are records too) into Parquet
+        segments, which give back the room in the log; history replays as before. Reading and appending go on.
+
+        Raises LogUnavailable when the disk is full, ReplayRunning while another process compacts or builds.
+        """
+        if keep < 0:
+            raise BadRequest("keep", "is a number of records, 0 or more")
+        return compact(self._home.log, self.path, keep, watch)
 
     def dead_letters(
         self, *, after: int = 0, limit: int = LETTERS_LIMIT, namespace: str | None = None

@@ -1,7 +1,7 @@
 """The DuckDB file of one view generation. The only import of duckdb."""
 
 import re
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
@@ -348,4 +348,38 @@ class ViewStore:
         """Write what waits, close the file and free its lock."""
         self.commit()
         self._appenders.clear()
+        self._db.close()
+
+
+class Scratch:
+    """A database in memory, for work on files that are no views."""
+
+    def __init__(self) -> None:
+        self._db = duckdb.connect(":memory:", config={"threads": 1})
+
+    def execute(self, sql: str, parameters: Iterable[Any] = ()) -> None:
+        """Run a statement. Raises ViewUnavailable when a file cannot be written."""
+        with _named_errors("a file"):
+            self._db.execute(sql, list(parameters))
+
+    def append(self, table: str, rows: Iterable[Row]) -> None:
+        """Append rows to a table."""
+        appender = self._db.appender(table)
+        appender.append_rows(list(rows))
+        appender.flush()
+
+    def stream(self, sql: str, parameters: Iterable[Any], rows_max: int) -> Iterator[Row]:
+        """The rows of a query, fetched a few at a time. Raises FileNotFoundError for a file that is not there, OSError
+        for one that cannot be read."""
+        try:
+            found = self._db.execute(sql, list(parameters))
+            while rows := found.fetchmany(rows_max):
+                yield from rows
+        except duckdb.IOException as error:
+            raise (FileNotFoundError if "No files found" in str(error) else OSError)(str(error)) from error
+        except duckdb.Error as error:
+            raise OSError(str(error)) from error
+
+    def close(self) -> None:
+        """Let go of everything."""
         self._db.close()

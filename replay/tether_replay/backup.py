@@ -4,21 +4,23 @@ import os
 import shutil
 from pathlib import Path
 
+from tether_projections.segments import SUFFIX, ParquetSegments
 from tether_schemas.answers import Backup
-from tether_schemas.errors import DataDirectory
+from tether_schemas.errors import DataDirectory, LogUnavailable
 from tether_schemas.topics import RAW
 from tether_streams.embedded.log import SqliteLog
 from tether_streams.ports import Log
 
-from tether_replay.directory import LOG
+from tether_replay.directory import LOG, SEGMENTS
 from tether_replay.views import Progress, Watch, no_watch
 
 PART = ".part"
 READ_RECORDS_MAX = 20_000
+ATTEMPTS_MAX = 5
 
 
-def backup(log: SqliteLog, target: Path, watch: Watch = no_watch) -> Backup:
-    """Copy the log into a new data directory `target`; its views are made from it when it is opened.
+def backup(log: SqliteLog, source: Path, target: Path, watch: Watch = no_watch) -> Backup:
+    """Copy the log of a data directory into a new one, `target`; its views are made from it when it is opened.
 
     It stands under another name until it is complete and durable. Raises DataDirectory where `target` is there
     already or cannot be made, LogUnavailable when the disk is full, LogCorrupt when what was copied is damaged.
@@ -32,8 +34,8 @@ def backup(log: SqliteLog, target: Path, watch: Watch = no_watch) -> Backup:
     except OSError as error:
         raise DataDirectory(str(part), f"cannot be made: {error.strerror}; name another directory") from None
     try:
-        log.copy(str(part / LOG), lambda done, total: watch(Progress("copy", done, total, 0)))
-        copied = SqliteLog.open(str(part / LOG), clock_us=lambda: 0)
+        _copy(log, source, part, watch)
+        copied = SqliteLog.open(str(part / LOG), clock_us=lambda: 0, segments=ParquetSegments(part / SEGMENTS))
         try:
             events, position = _count(copied)
         finally:
@@ -44,7 +46,26 @@ def backup(log: SqliteLog, target: Path, watch: Watch = no_watch) -> Backup:
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
-    return Backup(str(target), str(position), events, (target / LOG).stat().st_size, None)
+    size_bytes = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+    return Backup(str(target), str(position), events, size_bytes, None)
+
+
+def _copy(log: SqliteLog, source: Path, part: Path, watch: Watch) -> None:
+    """Copy the log and its segments. One that was written anew meanwhile, without what was destroyed, begins again."""
+    for _ in range(ATTEMPTS_MAX):
+        names = log.copy(str(part / LOG), lambda done, total: watch(Progress("copy", done, total, 0)))
+        (part / SEGMENTS).mkdir(exist_ok=True)
+        try:
+            for name in names:
+                shutil.copy2(source / SEGMENTS / f"{name}{SUFFIX}", part / SEGMENTS)
+        except FileNotFoundError:
+            shutil.rmtree(part / SEGMENTS)
+            (part / LOG).unlink()
+            continue
+        if not names:
+            (part / SEGMENTS).rmdir()
+        return
+    raise LogUnavailable(str(source), "its segments are being written anew all the time; back it up later")
 
 
 def _count(log: Log) -> tuple[int, int]:
@@ -56,7 +77,7 @@ def _count(log: Log) -> tuple[int, int]:
 
 
 def _make_durable(folder: Path) -> None:
-    for file in folder.iterdir():
+    for file in folder.rglob("*"):
         _sync(file)
     _sync(folder)
 

@@ -1,6 +1,7 @@
 """A data directory: what lies in it, who owns its view, and which generation of the views is current.
 
     log.sqlite                 everything that was appended
+    segments/                  payloads of old events, compacted (Parquet)
     views-<generation>.duckdb  one build of the views; can be made again from the log at any time
     building-<generation>.duckdb  one that is being built, or whose build was interrupted
     CURRENT                    the name of the one that is read, and of which extraction's facts it is
@@ -21,6 +22,7 @@ from pathlib import Path
 from tether_schemas.errors import BadRequest, DataDirectory, ReplayRunning, ViewLocked
 
 LOG = "log.sqlite"
+SEGMENTS = "segments"
 CURRENT = "CURRENT"
 LOCK = "view.lock"
 REPLAY_LOCK = "replay.lock"

@@ -191,6 +191,16 @@ class Backup:
 
 
 @dataclass(frozen=True, slots=True)
+class Compacted:
+    """One compaction: payloads moved, bytes of the files that hold them, and bytes of the log before and after."""
+
+    payloads: int
+    segment_bytes: int
+    log_bytes_before: int
+    log_bytes_after: int
+
+
+@dataclass(frozen=True, slots=True)
 class DeadLetter:
     """One thing that could not go on, kept whole, with the reason."""
 

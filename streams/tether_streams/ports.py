@@ -1,6 +1,6 @@
 """Ports of the runtimes: what a log promises, and what is driven by it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -128,6 +128,37 @@ class Letters(Protocol):
 
     def mark_replayed(self, letter_id: int) -> bool:
         """Note that a letter went back into the pipeline; it stays. False when there is none of that id."""
+        ...
+
+
+class Payload(NamedTuple):
+    """The payload of one record, as it is stored: `alg` and `key_id` say how its bytes are encrypted."""
+
+    offset: int
+    alg: str
+    key_id: str
+    data: bytes
+
+
+class Segments(Protocol):
+    """Files of old payloads, each written once. Names are the caller's."""
+
+    def write(self, name: str, payloads: Iterable[Payload]) -> int:
+        """Write a file, by offset ascending; it is durable and whole when this returns its size in bytes, and under
+        its name not before. Raises LogUnavailable when the disk is full."""
+        ...
+
+    def read(self, name: str, first: int, last: int) -> Iterator[Payload]:
+        """The payloads with an offset from `first` to `last`, ascending. Raises FileNotFoundError where there is no
+        such file, LogCorrupt where it cannot be read."""
+        ...
+
+    def names(self) -> list[str]:
+        """The files that are there."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Remove a file, there or not."""
         ...
 
 

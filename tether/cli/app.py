@@ -51,6 +51,7 @@ for _name, _run in {
     "changes": reads.changes,
     "status": reads.status,
     "backup": replay.backup,
+    "compact": replay.compact,
 }.items():
     app.command(_name)(command(_run))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tether_replay.views import Progress as Step
     from tether_replay.views import Watch
 
-STAGES = {"extract": "extracting", "build": "building", "check": "checking", "copy": "copying"}
+STAGES = {"extract": "extracting", "build": "building", "check": "checking", "copy": "copying", "compact": "compacting"}
 SHOWN_EVERY_S = 0.05
 
 Generation = Annotated[str, typer.Argument(metavar="GENERATION", help="The number of a generation.")]
@@ -125,7 +125,7 @@ def list_all(asked: Asked) -> None:
         (
             one.generation,
             "current" if one.current else "" if one.finished else "interrupted",
-            f"{one.size_bytes / 1024 / 1024:,.1f} MiB",
+            _mib(one.size_bytes),
             one.built_at,
         )
         for one in found
@@ -178,7 +178,38 @@ def backup(
     rows: list[tuple[str, object]] = [
         ("backup", directory),
         ("holds", f"{count(made.events, 'event')} up to position {made.position}"),
-        ("size", f"{made.size_bytes / 1024 / 1024:,.1f} MiB"),
+        ("size", _mib(made.size_bytes)),
     ]
     rows += [("built and checked", f"{name}  {digest[:32]}") for name, digest in (made.digests or {}).items()]
     put(fields(rows))
+
+
+def compact(
+    asked: Asked,
+    keep: Annotated[
+        int | None, typer.Option("--keep", metavar="N", min=0, help="How many of the newest records stay as they are.")
+    ] = None,
+) -> None:
+    """Move the payloads of old events into compressed segments; history replays as before."""
+    from tether_replay.compact import KEEP_RECORDS
+
+    from tether.store import Store
+
+    with asked.home() as home, shown_progress() as watch:
+        done = Store(home, SOURCE).compact(KEEP_RECORDS if keep is None else keep, watch)
+    if asked.as_json:
+        put_json(done)
+        return
+    put(
+        fields(
+            [
+                ("moved", count(done.payloads, "payload")),
+                ("segments", _mib(done.segment_bytes)),
+                ("log", f"{_mib(done.log_bytes_before)}, now {_mib(done.log_bytes_after)}"),
+            ]
+        )
+    )
+
+
+def _mib(size_bytes: int) -> str:
+    return f"{size_bytes / 1024 / 1024:,.1f} MiB"

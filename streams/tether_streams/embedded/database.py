@@ -6,6 +6,7 @@ SQLite's own errors leave here as TetherError: LogUnavailable (full, locked, inp
 import contextlib
 import os
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -26,6 +27,7 @@ PAGE_BYTES = 8_192
 CACHE_KIB = 32 * 1024
 CHECKPOINT_PAGES = 4_000
 COPY_PAGES = 2_000
+VACUUM_PAGES = 2_000
 WAL_BYTES_KEPT = 64 * 1024 * 1024
 
 _SCHEMA = resources.files("tether_streams.embedded").joinpath("log.sql")
@@ -98,8 +100,9 @@ class Database:
                 else:
                     self._idle.append(reader)
 
-    def copy(self, path: str, watch: Callable[[int, int], None]) -> None:
+    def copy(self, path: str, watch: Callable[[int, int], None]) -> list[str]:
         """Copy one committed state into a new file, while others write; `watch` is called with pages done and in all.
+        The names of the segments that this state refers to.
 
         Raises LogUnavailable when the copy cannot be written, LogCorrupt when it is damaged.
         """
@@ -109,10 +112,26 @@ class Database:
         try:
             with self._named_errors():
                 source.execute("BEGIN")
-                source.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from here on this state is read
+                names = [
+                    name for (name,) in source.execute("SELECT name FROM segments")
+                ]  # from here on this state is read
             _copy(source, path, watch)
+            return names
         finally:
             source.close()
+
+    def release(self) -> None:
+        """Give the room of what was deleted back to the disk, a little at a time so that appends come in between."""
+        left = sys.maxsize
+        while True:
+            with self._lock, self._named_errors():
+                self._check_usable()
+                (free,) = self._writer.execute("PRAGMA freelist_count").fetchone()
+                if not 0 < free < left:  # somebody else's deletions may fill it up again
+                    break
+                left = free
+                self._writer.execute(f"PRAGMA incremental_vacuum({VACUUM_PAGES})").fetchall()
+        self.scrub()
 
     def scrub(self) -> None:
         """Move everything into the main file and empty the write-ahead log, where destroyed bytes would linger.
@@ -145,6 +164,7 @@ class Database:
         writer = self._connect()
         try:
             if not self._ours(writer):
+                writer.execute("PRAGMA auto_vacuum = INCREMENTAL")  # what is moved out gives its room back
                 writer.executescript(_SCHEMA.read_text("utf-8"))
                 if not self._ours(writer):
                     raise DataDirectory(self.path, "could not be made a log")

@@ -6,10 +6,11 @@ from typing import Self
 
 from tether_schemas.errors import BadRequest
 
+from tether_streams.embedded.compaction import Archive
 from tether_streams.embedded.database import Database, Options, Synchronous
 from tether_streams.embedded.group import GroupCommit
 from tether_streams.embedded.letters import SqliteLetters
-from tether_streams.ports import READ_BYTES_MAX, Appended, NewRecord, Stored, identity_class
+from tether_streams.ports import READ_BYTES_MAX, Appended, NewRecord, Segments, Stored, identity_class
 
 GROUP_RECORDS_MAX = 10_000
 LOOKUP_ROWS = 150  # per statement: five parameters each, under the 999 that every SQLite allows
@@ -41,17 +42,14 @@ LEFT JOIN payloads AS p USING (offset)
 """
 _OFFSETS = "SELECT offset FROM records WHERE topic = ? AND offset > ?"
 _END = "SELECT coalesce(max(offset), 0) FROM records WHERE topic = ?"
-_DESTROY = """
-DELETE FROM payloads
-WHERE offset IN (
-    SELECT offset FROM records
-    WHERE class = :class AND namespace = :namespace AND source = :source AND id = :id AND made_of IS NULL
-    UNION ALL
-    SELECT made.offset FROM records AS origin CROSS JOIN records AS made ON made.made_of = origin.offset
-    WHERE
-        origin.class = 'raw' AND origin.namespace = :namespace AND origin.source = :source AND origin.id = :id
-        AND origin.made_of IS NULL AND made.class = :class AND made.made_of IS NOT NULL
-)
+_NAMED = """
+SELECT offset FROM records
+WHERE class = :class AND namespace = :namespace AND source = :source AND id = :id AND made_of IS NULL
+UNION ALL
+SELECT made.offset FROM records AS origin CROSS JOIN records AS made ON made.made_of = origin.offset
+WHERE
+    origin.class = 'raw' AND origin.namespace = :namespace AND origin.source = :source AND origin.id = :id
+    AND origin.made_of IS NULL AND made.class = :class AND made.made_of IS NOT NULL
 """
 
 _Identity = tuple[str, str, str, str, int | None]
@@ -61,8 +59,9 @@ class SqliteLog:
     """ports.Log on `log.sqlite`. SQLite's one writer at a time assigns offsets inside the commit; write-ahead logging
     lets readers and the writer be. Appends of several threads that wait at the same time share one commit."""
 
-    def __init__(self, database: Database, clock_us: Callable[[], int]) -> None:
+    def __init__(self, database: Database, clock_us: Callable[[], int], segments: Segments | None = None) -> None:
         self._database = database
+        self._archive = Archive(database, segments)
         self._clock_us = clock_us
         self._group = GroupCommit(self._transact, GROUP_RECORDS_MAX)
         self.letters = SqliteLetters(database, clock_us)
@@ -75,14 +74,15 @@ class SqliteLog:
         synchronous: Synchronous = "FULL",
         clock_us: Callable[[], int],
         busy_timeout_ms: int = 30_000,
+        segments: Segments | None = None,
     ) -> Self:
         """Open or make the log at `path`. `clock_us` gives microseconds since the epoch.
 
         With `synchronous` NORMAL the latest appends may be lost when the machine crashes, never when the process does.
-        `busy_timeout_ms` bounds the waiting for another process. Raises DataDirectory when the file is foreign, of a
-        newer schema, or has no folder.
+        `busy_timeout_ms` bounds the waiting for another process; `segments` are the files of old payloads, if any.
+        Raises DataDirectory when the file is foreign, of a newer schema, or has no folder.
         """
-        return cls(Database(path, Options(synchronous, busy_timeout_ms)), clock_us)
+        return cls(Database(path, Options(synchronous, busy_timeout_ms)), clock_us, segments)
 
     def append(self, records: Sequence[NewRecord]) -> list[Appended]:
         if not records:
@@ -106,7 +106,7 @@ class SqliteLog:
                 held += len(stored.envelope) + len(stored.payload or b"")
                 if held >= READ_BYTES_MAX:
                     break
-        return found
+        return self._archive.fill(found)
 
     def end(self, topics: Sequence[str]) -> int:
         with self._database.read() as cursor:
@@ -121,14 +121,24 @@ class SqliteLog:
         """
         with self._database.write() as writer:
             named = {"class": identity_class(topic), "namespace": namespace, "source": source, "id": id}
-            gone = writer.execute(_DESTROY, named).rowcount
+            offsets = [offset for (offset,) in writer.execute(_NAMED, named)]
+            places = ", ".join("?" * len(offsets))
+            gone = writer.execute(f"DELETE FROM payloads WHERE offset IN ({places})", offsets).rowcount
         self._database.scrub()
-        return gone > 0
+        return gone + self._archive.destroy(offsets) > 0
 
-    def copy(self, path: str, watch: Callable[[int, int], None]) -> None:
+    def compact(self, keep_records: int, watch: Callable[[int, int], None]) -> tuple[int, int]:
+        """Move the payloads of all but the newest `keep_records` records into segments; how many were moved, and the
+        bytes of the files. Reads go on as before, a little slower; appends too. One process at a time."""
+        with self._database.read() as cursor:
+            (end,) = cursor.execute("SELECT coalesce(max(offset), 0) FROM records").fetchone()
+        return self._archive.compact(max(0, end - keep_records), watch)
+
+    def copy(self, path: str, watch: Callable[[int, int], None]) -> list[str]:
         """Copy the log as it is now into a new file, while others append; `watch` is called with pages done and in
-        all. What the log held when this was called is in the copy, whole transactions only."""
-        self._database.copy(path, watch)
+        all. What the log held when this was called is in the copy, whole transactions only, but for the segments that
+        the copy refers to: their names are the answer."""
+        return self._database.copy(path, watch)
 
     def close(self) -> None:
         self._database.close()

@@ -34,6 +34,15 @@ CREATE TABLE IF NOT EXISTS payloads (
     bytes BLOB NOT NULL -- JSON: the event's data
 );
 
+-- Payloads of old records that were moved into a file, each in a range of offsets of its own. A record of the range
+-- that the file does not have lost its payload to a purge.
+CREATE TABLE IF NOT EXISTS segments (
+    first INTEGER PRIMARY KEY, -- the lowest offset of the range
+    last INTEGER NOT NULL, -- the highest
+    name TEXT NOT NULL, -- of the file
+    size_bytes INTEGER NOT NULL
+);
+
 CREATE TABLE IF NOT EXISTS dead_letters (
     id INTEGER PRIMARY KEY, -- rows are never deleted, so none is used twice
     letter_key TEXT UNIQUE, -- given by callers that may add the same letter again; NULL: each is a letter of its own
