@@ -2,11 +2,11 @@
 
 import re
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from tether_projections.queries import Reader
@@ -14,6 +14,7 @@ from tether_projections.snapshot import digest_of, snapshot
 from tether_schemas.answers import Answer, Change, DeadLetter, Dependent, EvidenceId, Statement, StoreStatus, Why
 from tether_schemas.errors import BadNamespace, BadRequest, ViewBehind
 from tether_schemas.events import NAMESPACE_PATTERN, PUBLIC
+from tether_schemas.fields import given
 from tether_schemas.refs import EvidenceRef
 from tether_schemas.times import BadTime, time_text, time_us
 from tether_schemas.topics import TOPIC_OF_TYPE
@@ -130,8 +131,8 @@ def caught_up(
     With `min_position`, waits at most `timeout_s` for the log to hold it; then raises ViewBehind.
     """
     wanted = _wanted(min_position)
-    if not 0 <= timeout_s <= TIMEOUT_MAX_S:
-        raise BadRequest("timeout_s", f"is a number of seconds from 0 to {TIMEOUT_MAX_S}")
+    if not _is_timeout(timeout_s):
+        raise BadRequest("timeout_s", f"is a number of seconds from 0 to {TIMEOUT_MAX_S}, not {given(timeout_s)}")
     deadline = time.monotonic() + timeout_s
     while True:
         with home.reading() as view:
@@ -147,8 +148,16 @@ def caught_up(
 def _wanted(min_position: Position | None) -> int:
     if min_position is None:
         return 0
-    positions = [min_position] if isinstance(min_position, str) else min_position
+    positions = cast(Sequence[Any], min_position if _is_list(min_position) else [min_position])
     for position in positions:
-        if not (position.isascii() and position.isdigit() and len(position) <= 19):
-            raise BadRequest("min_position", f"{position!r:.80} is no position that this store gave")
+        if not (isinstance(position, str) and position.isascii() and position.isdigit() and len(position) <= 19):
+            raise BadRequest("min_position", f"{given(position)} is no position that this store gave")
     return max(map(int, positions), default=0)
+
+
+def _is_list(positions: object) -> bool:
+    return isinstance(positions, Sequence) and not isinstance(positions, str)
+
+
+def _is_timeout(value: object) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= TIMEOUT_MAX_S

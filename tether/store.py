@@ -7,7 +7,7 @@ from typing import Any, Self, Unpack
 
 from tether_projections.queries import Reader
 from tether_schemas.answers import Change, DeadLetter, Receipt, StoreStatus
-from tether_schemas.codec import RawInput
+from tether_schemas.codec import RawInput, event_dict
 from tether_schemas.errors import BadRequest
 from tether_streams.embedded.admission import Door
 
@@ -125,12 +125,12 @@ class Store:
         return letter
 
     def replay_dead_letter(self, letter_id: int, event: RawInput | None = None) -> Receipt:
-        """Append what a dead letter holds once more, or the `event` that it should have been; it is then noted as
-        replayed. Raises as append does when it is refused again."""
+        """Append what a dead letter holds once more, or the `event` that it should have been, to the letter's namespace
+        unless it names its own; it is then noted as replayed. Raises as append does when it is refused again."""
         letter = self.dead_letter(letter_id)
         if event is None and letter.stage != REPLAYABLE:
             raise BadRequest("id", f"dead letter {letter_id} is recorded as evidence; append a corrected event instead")
-        receipt = self.append(letter.payload if event is None else event)
+        receipt = self.append(event_dict(letter.payload if event is None else event, letter.namespace))
         self._home.log.letters.mark_replayed(letter_id)
         return receipt
 

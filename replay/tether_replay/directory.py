@@ -21,6 +21,7 @@ LOG = "log.sqlite"
 CURRENT = "CURRENT"
 LOCK = "view.lock"
 COMMAND_CHARS_MAX = 200
+MAKE_IT = "make it a data directory with `tether open` (in Python: open it without create=False)"
 
 _VIEWS = re.compile(r"views-([1-9][0-9]{0,8})\.duckdb")
 
@@ -31,7 +32,7 @@ def prepare(path: Path, create: bool) -> Path:
         raise DataDirectory(str(path), "is a file; name a directory")
     if not path.is_dir():
         if not create:
-            raise DataDirectory(str(path), "does not exist; check the path, or append something first to make it")
+            raise DataDirectory(str(path), f"does not exist; check the path, or {MAKE_IT}")
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -40,7 +41,7 @@ def prepare(path: Path, create: bool) -> Path:
     if not log.exists():
         _check_empty(path)
         if not create:
-            raise DataDirectory(str(path), "is empty; check the path, or append something first")
+            raise DataDirectory(str(path), f"is empty; check the path, or {MAKE_IT}")
     return log
 
 
@@ -69,7 +70,7 @@ class ViewLock:
         except OSError:
             owner = os.pread(self._file, 4096, 0).decode("utf-8", "replace")
             os.close(self._file)
-            raise ViewLocked(str(path), _owner(owner)) from None
+            raise ViewLocked(str(path), *_owner(owner)) from None
         command = " ".join(sys.argv)[:COMMAND_CHARS_MAX] or "python"
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n{command}\n".encode("utf-8", "surrogateescape"), 0)
@@ -79,13 +80,14 @@ class ViewLock:
         os.close(self._file)
 
 
-def _owner(text: str) -> str:
+def _owner(text: str) -> tuple[str, bool]:
+    """Who owns the view, and whether that is this process itself."""
     pid, _, command = text.partition("\n")
     if not pid.isdigit():
-        return "another process"
+        return "another process", False
     if int(pid) == os.getpid():
-        return f"this very process ({pid}), through another Store; share one Store among its threads"
-    return f"process {pid} ({command.strip() or 'unknown command'})"
+        return f"this very process ({pid}), through another Store or Memory", True
+    return f"process {pid} ({command.strip() or 'unknown command'})", False
 
 
 class Generations:
