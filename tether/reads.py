@@ -11,7 +11,17 @@ from typing import Any, cast
 import orjson
 from tether_projections.queries import Reader
 from tether_projections.snapshot import digest_of, snapshot
-from tether_schemas.answers import Answer, Change, DeadLetter, Dependent, EvidenceId, Statement, StoreStatus, Why
+from tether_schemas.answers import (
+    Answer,
+    Change,
+    Covered,
+    DeadLetter,
+    Dependent,
+    EvidenceId,
+    Statement,
+    StoreStatus,
+    Why,
+)
 from tether_schemas.errors import BadNamespace, BadRequest, ViewBehind
 from tether_schemas.events import NAMESPACE_PATTERN, PUBLIC
 from tether_schemas.fields import given
@@ -20,7 +30,8 @@ from tether_schemas.times import BadTime, time_text, time_us
 from tether_schemas.topics import TOPIC_OF_TYPE
 
 from tether.compose import Home, OpenView
-from tether.forms import Position, When
+from tether.drafts import deletion_target
+from tether.forms import Position, Target, When
 
 TIMEOUT_S = 5.0
 POLL_INTERVAL_S = 0.01
@@ -98,6 +109,13 @@ class Reads:
         """What changed after a `seq`."""
         with caught_up(self._home) as (view, _):
             return view.queries.changes(self.reader, since, limit)
+
+    def covered(self, named: Target, until: When | None) -> Covered:
+        """What a deletion of a target covers."""
+        aimed = deletion_target(named)
+        until_us = None if until is None else time_us(when_text(until, "until"))
+        with caught_up(self._home) as (view, _):
+            return view.queries.covered(self.reader, aimed, until_us)
 
     def digest(self) -> str:
         """The digest of the namespace's snapshot."""

@@ -6,14 +6,14 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from tether_projections.queries import Reader
-from tether_schemas.answers import Change, DeadLetter, Receipt, StoreStatus
+from tether_schemas.answers import Change, Covered, DeadLetter, Receipt, StoreStatus
 from tether_schemas.codec import RawInput, event_dict
 from tether_schemas.errors import BadRequest
 from tether_streams.embedded.admission import Door
 
 from tether.compose import Home
 from tether.drafts import Drafts, RisingClock
-from tether.forms import Attributes
+from tether.forms import Attributes, Target, When
 from tether.memory import CHANGES_LIMIT, SOURCE, Memory
 from tether.reads import Reads, caught_up, check_namespace, status
 from tether.settings import Settings
@@ -95,6 +95,15 @@ class Store:
     def status(self, namespace: str | None = None) -> StoreStatus:
         """Counts of one namespace or of everything, and where log and view stand."""
         return status(self._home, None if namespace is None else check_namespace(namespace))
+
+    def namespaces(self) -> list[str]:
+        """Every namespace that has an event, but for `*`."""
+        with caught_up(self._home) as (view, _):
+            return view.queries.namespaces()
+
+    def covered(self, namespace: str, target: Target, *, until: When | None = None) -> Covered:
+        """What a deletion covers in a namespace, as Memory.covered says, whoever its readers are."""
+        return Reads(self._home, Reader(check_namespace(namespace), operator=True)).covered(target, until)
 
     def digest(self, namespace: str) -> str:
         """The digest of a namespace, as Memory.digest gives it."""

@@ -12,10 +12,14 @@ from tether_projections.state import State
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A namespace, and the principal on whose behalf it is read. Raises BadNamespace when the namespace is missing."""
+    """A namespace, and the principal on whose behalf it is read; the operator sees everything of it.
+
+    Raises BadNamespace when the namespace is missing.
+    """
 
     namespace: str
     principal: str | None = None
+    operator: bool = False
 
     def __post_init__(self) -> None:
         if not self.namespace:
@@ -23,7 +27,7 @@ class Reader:
 
     def may_see(self, readers: Sequence[str] | None) -> bool:
         """Whether what names these readers (None: everyone of the namespace) is shown."""
-        return readers is None or self.principal in readers
+        return readers is None or self.operator or self.principal in readers
 
 
 @dataclass(frozen=True, slots=True)
