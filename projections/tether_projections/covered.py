@@ -63,6 +63,7 @@ class Coverage:
         rows = self._store.rows(
             f"SELECT ev FROM evidence WHERE namespace = ? AND time_us <= ? AND {where}",
             [self._reader.namespace, until_us, *values],
+            "evidence",
         )
         return [int(row[0]) for row in rows]
 

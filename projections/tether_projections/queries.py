@@ -45,6 +45,7 @@ class Queries:
         self._store = store
         self._engine = engine
         self._sentences = Sentences(store)
+        self._used: set[str] = set()  # namespaces that are known to have an event
 
     @property
     def _state(self) -> State:
@@ -190,9 +191,17 @@ class Queries:
         found = objects_named(self._store, self._state, {named.base})
         near = sorted(each.subject.text for each in found if each.namespace == one.reader.namespace)
         seen = [text for text in near if text != one.subject and self._any_visible(one, text)]
-        if seen or self._store.rows("SELECT 1 FROM evidence WHERE namespace = ? LIMIT 1", [one.reader.namespace]):
-            return f"; on record are {_list(seen)}" if seen else ""
-        return f"; nothing was ever appended to namespace {one.reader.namespace}"
+        if seen:
+            return f"; on record are {_list(seen)}"
+        namespace = one.reader.namespace
+        return "" if self._is_used(namespace) else f"; nothing was ever appended to namespace {namespace}"
+
+    def _is_used(self, namespace: str) -> bool:
+        """Whether a namespace has an event; it is asked once, since none is ever taken away."""
+        query = "SELECT 1 FROM evidence WHERE namespace = ? LIMIT 1"
+        if namespace not in self._used and self._store.rows(query, [namespace], "evidence"):
+            self._used.add(namespace)
+        return namespace in self._used
 
     def _any_visible(self, one: Asked, text: str) -> bool:
         return bool(self._predicates(one, self._state.keys.get(digest("object", one.reader.namespace, text))))
