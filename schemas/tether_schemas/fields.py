@@ -48,7 +48,7 @@ def first_fault(error: ValidationError) -> BadField:
     first, kinds = _of_union(errors)
     inner = first.get("ctx", {}).get("error")
     message = f"is {kinds}, not {given(first['input'])}" if kinds else in_words(first)
-    parts = [str(part) for part in first["loc"] if not (isinstance(part, str) and _is_branch(part))]
+    parts = [str(part) for part in _written(first["loc"])]
     if isinstance(inner, BadField):
         parts, message = [*parts, *filter(None, [inner.field])], inner.reason
     return BadField(".".join(parts), message)
@@ -60,7 +60,7 @@ def _of_union(errors: list[ErrorDetails]) -> tuple[ErrorDetails, str]:
     Every branch of a union says why it is not the one; what was meant is the branch whose kind was given.
     """
     first = errors[0]
-    at = next((i for i, part in enumerate(first["loc"]) if isinstance(part, str) and _is_union_branch(part)), None)
+    at = next((at for at in range(len(first["loc"])) if _is_branch(first["loc"], at, _UNION_BRANCHES)), None)
     if at is None:
         return first, ""
     branches = [one for one in errors if one["loc"][:at] == first["loc"][:at]]
@@ -127,13 +127,19 @@ _IN_WORDS: dict[str, Callable[[dict[str, Any], Any], str]] = {
     ),
 }
 WORDED = frozenset({*_KINDS, *_IN_WORDS, "target"})  # the kinds of pydantic's errors that have our words
-_UNION_BRANCHES = {"bool", "constrained-str", "EvidenceRef", "float", "list[any]", "str"}
+# How locations name a branch of a union, which is nothing that a caller wrote; below what a caller names things.
+_UNION_BRANCHES = ("bool", "constrained-str", "EvidenceRef", "float", "function-after[", "list[any]", "str")
+_TAGS = ("tether.", "as:")
+_OWN_NAMES = ("predicates", "schemes", "sources")
 
 
-def _is_union_branch(part: str) -> bool:
-    return part in _UNION_BRANCHES or part.startswith("function-after[")
+def _is_branch(loc: tuple[int | str, ...], at: int, labels: tuple[str, ...]) -> bool:
+    part = loc[at]
+    if not isinstance(part, str) or (at and loc[at - 1] in _OWN_NAMES):
+        return False
+    return any(part.startswith(label) if label[-1] in "[.:" else part == label for label in labels)
 
 
-def _is_branch(part: str) -> bool:
-    """Whether a part of a pydantic location names a branch of a union, which is nothing that a caller wrote."""
-    return _is_union_branch(part) or part.startswith(("tether.", "as:"))
+def _written(loc: tuple[int | str, ...]) -> list[int | str]:
+    """The parts of a location that a caller wrote."""
+    return [part for at, part in enumerate(loc) if not _is_branch(loc, at, _UNION_BRANCHES + _TAGS)]

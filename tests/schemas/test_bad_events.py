@@ -184,6 +184,8 @@ DECISION = [
     (policy(policy={}, target={"source": "ci"}), "data.target", "has no target"),
     (policy(policy={"predicates": {"x": {"verdit": True}}}), "data.policy.predicates.x.verdit", "spelling"),
     (policy(policy={"predicates": {"x": {"verdict": "yes"}}}), "data.policy.predicates.x.verdict", "true or false"),
+    (policy(policy={"predicates": {"float": {"verdict": 7}}}), "data.policy.predicates.float.verdict", "not 7"),
+    (policy(policy={"predicates": {"as:x": 7}}), "data.policy.predicates.as:x", "is an object, not 7"),
     (policy(rules={"rules": []}), "data.rules.version", "is missing"),
     (policy(rules={"version": 1, "rules": [{"name": "a", "tool": "b"}]}), "data.rules.rules.0.assertion", "missing"),
 ]
