@@ -6,9 +6,13 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 import uuid_utils
+from pydantic import TypeAdapter, ValidationError
+from tether_projections.reader import check_text
 from tether_schemas.answers import EvidenceId
 from tether_schemas.errors import BadEvent, BadRequest
+from tether_schemas.fields import first_fault
 from tether_schemas.refs import EvidenceRef
+from tether_schemas.targets import DeletionTarget
 from tether_schemas.times import BadTime, time_text, us_text
 
 from tether.forms import RefLike, Target
@@ -16,6 +20,7 @@ from tether.forms import RefLike, Target
 Event: TypeAlias = dict[str, Any]
 
 ATTRIBUTES = ("id", "source", "time")
+_DELETION_TARGET: TypeAdapter[DeletionTarget] = TypeAdapter(DeletionTarget)
 _TIMES = ("valid_from", "valid_to", "observed_at", "expires_at", "review_at")
 
 
@@ -120,17 +125,22 @@ def ref(named: RefLike) -> Any:
 def evidence_ref(named: EvidenceId | Mapping[str, str]) -> EvidenceRef:
     """Evidence of the own namespace as a reference. Raises BadRequest."""
     found = evidence_id(named)
-    return EvidenceRef(source=found.source, id=found.id)
+    try:
+        return EvidenceRef(source=found.source, id=found.id)
+    except ValidationError as error:
+        fault = first_fault(error).within("evidence")
+        raise BadRequest(fault.field, fault.reason) from None
 
 
 def evidence_id(named: EvidenceId | Mapping[str, str]) -> EvidenceId:
     """Evidence in either form. Raises BadRequest."""
-    if isinstance(named, EvidenceId):
-        return named
     try:
-        return EvidenceId(**named)
+        found = named if isinstance(named, EvidenceId) else EvidenceId(**named)
     except TypeError:
         raise BadRequest("evidence", "is named by its source and id: {source, id}") from None
+    for field in ("source", "id", "namespace"):
+        check_text(f"evidence.{field}", getattr(found, field))
+    return found
 
 
 def refs(named: Sequence[RefLike] | RefLike) -> list[Any]:
@@ -145,6 +155,15 @@ def target(named: Target, text_means: str) -> Event:
     if isinstance(named, EvidenceId):
         return {"evidence": {"source": named.source, "id": named.id}}
     return {text_means: named} if isinstance(named, str) else dict(named)
+
+
+def deletion_target(named: Target) -> DeletionTarget:
+    """What a deletion is of; a text is a subject. Raises BadRequest naming the field."""
+    try:
+        return _DELETION_TARGET.validate_python(target(named, "subject"))
+    except ValidationError as error:
+        fault = first_fault(error).within("target")
+        raise BadRequest(fault.field, fault.reason) from None
 
 
 def decided_target(named: Target) -> Event:

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any, Self, TypedDict, Unpack
 
 from tether_projections.queries import Reader
-from tether_schemas.answers import Answer, Change, Dependent, EvidenceId, Receipt, Statement, StoreStatus, Why
+from tether_schemas.answers import Answer, Change, Covered, Dependent, EvidenceId, Receipt, Statement, StoreStatus, Why
 from tether_schemas.codec import RawInput
 from tether_streams.embedded.admission import Door
 
@@ -127,7 +127,7 @@ class Memory:
         """Delete a subject (a text), evidence, a source or a session: never served, shown or restored again.
 
         `until` bounds by event time what of a source, session or subject is covered: absent, the deletion's own time;
-        None, for ever.
+        None, for ever. It may come before what it deletes; `covered` says what is there to delete.
         """
         return self.append(self._drafts.forget(target, reason, requested_by or self._who, when))
 
@@ -173,6 +173,11 @@ class Memory:
         """The event that was recorded as this evidence; without its `data` where that is deleted, or in part not for
         this memory's principal. None when there is none that it may see."""
         return self._reads.get(evidence_id(evidence))
+
+    def covered(self, target: Target, *, until: When | None = None) -> Covered:
+        """What a deletion of the same target covers of what is on record with a time up to `until` (None: of any time),
+        asked before `forget` or after; where nothing matches its reason has the nearest names."""
+        return self._reads.covered(target, until)
 
     def history(self, subject: str, predicate: str, *, scope: str = "") -> list[Statement]:
         """Every statement ever made in a slot, with its status. It serves nothing."""

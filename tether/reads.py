@@ -2,24 +2,36 @@
 
 import re
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from tether_projections.queries import Reader
 from tether_projections.snapshot import digest_of, snapshot
-from tether_schemas.answers import Answer, Change, DeadLetter, Dependent, EvidenceId, Statement, StoreStatus, Why
+from tether_schemas.answers import (
+    Answer,
+    Change,
+    Covered,
+    DeadLetter,
+    Dependent,
+    EvidenceId,
+    Statement,
+    StoreStatus,
+    Why,
+)
 from tether_schemas.errors import BadNamespace, BadRequest, ViewBehind
 from tether_schemas.events import NAMESPACE_PATTERN, PUBLIC
+from tether_schemas.fields import given
 from tether_schemas.refs import EvidenceRef
 from tether_schemas.times import BadTime, time_text, time_us
 from tether_schemas.topics import TOPIC_OF_TYPE
 
 from tether.compose import Home, OpenView
-from tether.forms import Position, When
+from tether.drafts import deletion_target
+from tether.forms import Position, Target, When
 
 TIMEOUT_S = 5.0
 POLL_INTERVAL_S = 0.01
@@ -98,6 +110,13 @@ class Reads:
         with caught_up(self._home) as (view, _):
             return view.queries.changes(self.reader, since, limit)
 
+    def covered(self, named: Target, until: When | None) -> Covered:
+        """What a deletion of a target covers."""
+        aimed = deletion_target(named)
+        until_us = None if until is None else time_us(when_text(until, "until"))
+        with caught_up(self._home) as (view, _):
+            return view.queries.covered(self.reader, aimed, until_us)
+
     def digest(self) -> str:
         """The digest of the namespace's snapshot."""
         with caught_up(self._home) as (view, _):
@@ -130,8 +149,8 @@ def caught_up(
     With `min_position`, waits at most `timeout_s` for the log to hold it; then raises ViewBehind.
     """
     wanted = _wanted(min_position)
-    if not 0 <= timeout_s <= TIMEOUT_MAX_S:
-        raise BadRequest("timeout_s", f"is a number of seconds from 0 to {TIMEOUT_MAX_S}")
+    if not _is_timeout(timeout_s):
+        raise BadRequest("timeout_s", f"is a number of seconds from 0 to {TIMEOUT_MAX_S}, not {given(timeout_s)}")
     deadline = time.monotonic() + timeout_s
     while True:
         with home.reading() as view:
@@ -147,8 +166,16 @@ def caught_up(
 def _wanted(min_position: Position | None) -> int:
     if min_position is None:
         return 0
-    positions = [min_position] if isinstance(min_position, str) else min_position
+    positions = cast(Sequence[Any], min_position if _is_list(min_position) else [min_position])
     for position in positions:
-        if not (position.isascii() and position.isdigit() and len(position) <= 19):
-            raise BadRequest("min_position", f"{position!r:.80} is no position that this store gave")
+        if not (isinstance(position, str) and position.isascii() and position.isdigit() and len(position) <= 19):
+            raise BadRequest("min_position", f"{given(position)} is no position that this store gave")
     return max(map(int, positions), default=0)
+
+
+def _is_list(positions: object) -> bool:
+    return isinstance(positions, Sequence) and not isinstance(positions, str)
+
+
+def _is_timeout(value: object) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= TIMEOUT_MAX_S

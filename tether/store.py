@@ -10,14 +10,24 @@ from tether_projections.queries import Reader
 from tether_replay.backup import backup
 from tether_replay.compact import KEEP_RECORDS, compact
 from tether_replay.views import Watch, list_generations, no_watch, promote, prune, rebuild
-from tether_schemas.answers import Backup, Change, Compacted, DeadLetter, Generation, Rebuilt, Receipt, StoreStatus
-from tether_schemas.codec import RawInput
+from tether_schemas.answers import (
+    Backup,
+    Change,
+    Compacted,
+    Covered,
+    DeadLetter,
+    Generation,
+    Rebuilt,
+    Receipt,
+    StoreStatus,
+)
+from tether_schemas.codec import RawInput, event_dict
 from tether_schemas.errors import BadRequest
 from tether_streams.embedded.admission import Door
 
 from tether.compose import Home
 from tether.drafts import Drafts, RisingClock
-from tether.forms import Attributes
+from tether.forms import Attributes, Target, When
 from tether.memory import CHANGES_LIMIT, SOURCE, Memory
 from tether.reads import Reads, caught_up, check_namespace, status
 from tether.rebuilds import RebuildOptions, rebuild_options, try_backup
@@ -101,6 +111,15 @@ class Store:
         """Counts of one namespace or of everything, and where log and view stand."""
         return status(self._home, None if namespace is None else check_namespace(namespace))
 
+    def namespaces(self) -> list[str]:
+        """Every namespace that has an event, but for `*`."""
+        with caught_up(self._home) as (view, _):
+            return view.queries.namespaces()
+
+    def covered(self, namespace: str, target: Target, *, until: When | None = None) -> Covered:
+        """What a deletion covers in a namespace, as Memory.covered says, whoever its readers are."""
+        return Reads(self._home, Reader(check_namespace(namespace), operator=True)).covered(target, until)
+
     def digest(self, namespace: str) -> str:
         """The digest of a namespace, as Memory.digest gives it."""
         return self._reads(namespace).digest()
@@ -174,12 +193,12 @@ class Store:
         return letter
 
     def replay_dead_letter(self, letter_id: int, event: RawInput | None = None) -> Receipt:
-        """Append what a dead letter holds once more, or the `event` that it should have been; it is then noted as
-        replayed. Raises as append does when it is refused again."""
+        """Append what a dead letter holds once more, or the `event` that it should have been, to the letter's namespace
+        unless it names its own; it is then noted as replayed. Raises as append does when it is refused again."""
         letter = self.dead_letter(letter_id)
         if event is None and letter.stage != REPLAYABLE:
             raise BadRequest("id", f"dead letter {letter_id} is recorded as evidence; append a corrected event instead")
-        receipt = self.append(letter.payload if event is None else event)
+        receipt = self.append(event_dict(letter.payload if event is None else event, letter.namespace))
         self._home.log.letters.mark_replayed(letter_id)
         return receipt
 

@@ -51,7 +51,7 @@ class Reasons:
                 case "failed":
                     yield self._failed(ref)
                 case _:
-                    yield self._higher(ref)
+                    yield self._higher(node, ref)
 
     def _advisory(self, kind: CauseKind, ref: int) -> Reason:
         revision = self._state.advisories.by_node[ref]
@@ -72,8 +72,8 @@ class Reasons:
         says = DELETED if ref in self._state.erased else f"{predicate} is false{where}, says {issuer}"
         return Reason("failed", says, self._names[ref].evidence, visible)
 
-    def _higher(self, ref: int) -> Reason:
-        """A higher version is on record: by the least evidence of a true verdict that holds on it."""
+    def _higher(self, node: int, ref: int) -> Reason:
+        """A higher version passes: by the least evidence of a true verdict that holds on it."""
         rows = self._store.rows("SELECT slot FROM memory WHERE object = ? AND verdict AND NOT failed", [ref])
         says: list[Statement] = []
         for view in view_slots(self._store, self._state, [int(row[0]) for row in rows]):
@@ -82,7 +82,10 @@ class Reasons:
             (EvidenceId(one.source, one.id) for one in says if self._reader.may_see(one.readers)),
             key=lambda named: (named.source, named.id),
         )
-        detail = f"{self._names.text(ref)} is on record"
+        higher, lower = self._names.text(ref), self._names.text(node)
+        detail = is_above(higher, lower)
+        if all(one.erased for one in says):
+            detail = f"{higher} is above {lower}, {DELETED}"
         return Reason("higher_version", detail, visible[0] if visible else None, bool(visible))
 
     @staticmethod
@@ -131,6 +134,11 @@ class Reasons:
     def _by(self, view: SlotView, by: Statement, kind: CauseKind, why: str) -> Reason:
         visible = self._reader.may_see(by.readers)
         return Reason(kind, f"{why}: {view.ids[by.node]}", EvidenceId(by.source, by.id), visible)
+
+
+def is_above(higher: str, lower: str) -> str:
+    """Why a version is bad once a higher one of its subject passes."""
+    return f"{higher} passes, which is above {lower}"
 
 
 def succeeds(later: Statement, earlier: Statement) -> bool:

@@ -2,12 +2,13 @@
 
 from tether_schemas.answers import Dependent
 from tether_schemas.errors import BadRequest
-from tether_schemas.refs import ASSERTION_ID, EvidenceRef
+from tether_schemas.fields import given
+from tether_schemas.refs import ASSERTION_ID, NO_ASSERTION, EvidenceRef, is_like_id
 
 from tether_projections.keys import digest
 from tether_projections.names import Names
 from tether_projections.paths import Hop, Region, deriving, shortest
-from tether_projections.reader import Reader, subject_text
+from tether_projections.reader import Reader, check_text, subject_text
 from tether_projections.state import ASSERTION_KIND, OBJECT_KIND, State, objects_named
 from tether_projections.store import ViewStore
 
@@ -60,9 +61,12 @@ class Dependents:
         if isinstance(named, EvidenceRef):
             node = keys.get(digest("evidence", namespace, named.source, named.id))
             return [node] if node else []
+        check_text("subject", named)
         if ASSERTION_ID.fullmatch(named):
             node = keys.get(digest("assertion", namespace, named))
             return [node] if node else []
+        if is_like_id(named):
+            raise BadRequest("subject", f"{given(named)} {NO_ASSERTION}")
         text = subject_text(self._state, self._reader, named)
         node = keys.get(digest("object", namespace, text))
         exact = [node] if node else []

@@ -169,8 +169,10 @@ def told(cause: Cause, distance: int) -> str:
     match cause.kind:
         case "advisory" | "revocation":
             what = f"{cause.detail.partition(':')[0]} covers {cause.node}"
-        case "failed" | "higher_version":
+        case "failed":
             what = f"{cause.node} is bad: {cause.detail}"
+        case "higher_version":
+            what = cause.detail
         case _:
             what = f"{cause.node} is {cause.kind}"
     steps = "" if not distance else f", {distance} step{'s' * (distance > 1)} away"

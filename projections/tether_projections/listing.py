@@ -203,6 +203,7 @@ def counts(store: ViewStore, namespace: str | None) -> StoreStatus:
             "SELECT count(DISTINCT (namespace, source, advisory_id)) FROM advisory", f"namespace IN (?, '{PUBLIC}')"
         ),
         down=count("SELECT count(*) FROM down", f"node IN {nodes}"),
+        erased=count("SELECT count(*) FROM assertion JOIN ghost ON ghost.id = assertion.a", of_slot),
         dead_letters=0,
         unresolved=tuple(_unresolved(store, namespace)),
     )

@@ -3,12 +3,12 @@
 from functools import partial
 
 from tether_schemas.answers import Change
-from tether_schemas.errors import BadRequest
 from tether_streams.core.belief import Statement
 
+from tether_projections.causes import is_above
 from tether_projections.explain import Explainer, Question, restricted
 from tether_projections.names import Names
-from tether_projections.reader import Reader
+from tether_projections.reader import Reader, check_number
 from tether_projections.slots import decider
 from tether_projections.slotview import SlotView, view_slots
 from tether_projections.state import State
@@ -37,8 +37,8 @@ class Outbox:
 
     def since(self, seq: int, limit: int) -> list[Change]:
         """The changes after `seq`, at most `limit`. Raises BadRequest for a bad limit."""
-        if not 0 < limit <= CHANGES_MAX:
-            raise BadRequest("limit", f"is a number from 1 to {CHANGES_MAX}")
+        check_number("since", seq, 0, 2**63 - 1)
+        check_number("limit", limit, 1, CHANGES_MAX)
         self._store.commit()  # a change that was told must not be told again under another number
         namespace = None if self._reader is None else self._reader.namespace
         found: list[Change] = []
@@ -91,7 +91,7 @@ class Outbox:
             case "failed":
                 return f"{name} failed"
             case "higher_version":
-                return f"{self._names.text(ref)} is on record, above {name}"
+                return is_above(self._names.text(ref), name)
             case _:
                 return f"{name} is {kind}"
 

@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import orjson
-from tether_schemas.answers import Answer, Change, Dependent, EvidenceId, Statement, StoreStatus, Why
+from tether_schemas.answers import Answer, Change, Covered, Dependent, EvidenceId, Statement, StoreStatus, Why
 from tether_schemas.errors import BadNamespace
 from tether_schemas.refs import EvidenceRef
+from tether_schemas.targets import DeletionTarget
 
+from tether_projections.covered import Coverage
 from tether_projections.dependents import DEPENDENTS_MAX, Dependents
 from tether_projections.engine import Engine
 from tether_projections.explain import Explainer, Sentences
@@ -43,6 +45,7 @@ class Queries:
         self._store = store
         self._engine = engine
         self._sentences = Sentences(store)
+        self._used: set[str] = set()  # namespaces that are known to have an event
 
     @property
     def _state(self) -> State:
@@ -163,6 +166,15 @@ class Queries:
             raise BadNamespace(f"{namespace!r:.80} is not the reader's")
         return evidence_view(self._store, self._state, reader, EvidenceId(source, id, namespace))
 
+    def covered(self, reader: Reader, target: DeletionTarget, until_us: int | None) -> Covered:
+        """What a deletion of a target covers, of evidence with a time up to `until_us` (None: of any time)."""
+        return Coverage(self._store, self._state, reader).of(target, until_us)
+
+    def namespaces(self) -> list[str]:
+        """Every namespace that has an event, but for `*`; for the operator alone."""
+        query = "SELECT DISTINCT namespace FROM evidence WHERE namespace <> ? ORDER BY namespace"
+        return [row[0] for row in self._store.rows(query, [PUBLIC])]
+
     def status(self, namespace: str | None) -> StoreStatus:
         """Counts of a namespace, or of the whole view; positions, generation and dead letters are the caller's."""
         return counts(self._store, namespace)
@@ -179,7 +191,17 @@ class Queries:
         found = objects_named(self._store, self._state, {named.base})
         near = sorted(each.subject.text for each in found if each.namespace == one.reader.namespace)
         seen = [text for text in near if text != one.subject and self._any_visible(one, text)]
-        return f"; on record are {_list(seen)}" if seen else ""
+        if seen:
+            return f"; on record are {_list(seen)}"
+        namespace = one.reader.namespace
+        return "" if self._is_used(namespace) else f"; nothing was ever appended to namespace {namespace}"
+
+    def _is_used(self, namespace: str) -> bool:
+        """Whether a namespace has an event; it is asked once, since none is ever taken away."""
+        query = "SELECT 1 FROM evidence WHERE namespace = ? LIMIT 1"
+        if namespace not in self._used and self._store.rows(query, [namespace], "evidence"):
+            self._used.add(namespace)
+        return namespace in self._used
 
     def _any_visible(self, one: Asked, text: str) -> bool:
         return bool(self._predicates(one, self._state.keys.get(digest("object", one.reader.namespace, text))))

@@ -27,6 +27,7 @@ CURRENT = "CURRENT"
 LOCK = "view.lock"
 REPLAY_LOCK = "replay.lock"
 COMMAND_CHARS_MAX = 200
+MAKE_IT = "make it a data directory with `tether open` (in Python: open it without create=False)"
 
 _VIEWS = re.compile(r"views-([1-9][0-9]{0,8})\.duckdb")
 _BUILDING = re.compile(r"building-([1-9][0-9]{0,8})\.duckdb")
@@ -39,7 +40,7 @@ def prepare(path: Path, create: bool) -> Path:
         raise DataDirectory(str(path), "is a file; name a directory")
     if not path.is_dir():
         if not create:
-            raise DataDirectory(str(path), "does not exist; check the path, or append something first to make it")
+            raise DataDirectory(str(path), f"does not exist; check the path, or {MAKE_IT}")
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -48,7 +49,7 @@ def prepare(path: Path, create: bool) -> Path:
     if not log.exists():
         _check_empty(path)
         if not create:
-            raise DataDirectory(str(path), "is empty; check the path, or append something first")
+            raise DataDirectory(str(path), f"is empty; check the path, or {MAKE_IT}")
     return log
 
 
@@ -66,18 +67,26 @@ def _check_empty(path: Path) -> None:
     raise DataDirectory(str(path), f"is no data directory of Tether's (it holds {listed}); name an empty or new one")
 
 
+class _Held(Exception):
+    """Somebody else has a lock: the owner in words, and whether that is this process itself."""
+
+    def __init__(self, owner: str, own: bool) -> None:
+        self.owner = owner
+        self.own = own
+
+
 class _Lock:
     """A right that one process has at a time. Freed when the process ends, however it ends."""
 
     def __init__(self, path: Path, name: str) -> None:
-        """Take it. Raises BlockingIOError naming the process that has it."""
+        """Take it. Raises _Held naming the process that has it."""
         self._file = os.open(path / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             owner = os.pread(self._file, 4096, 0).decode("utf-8", "replace")
             os.close(self._file)
-            raise BlockingIOError(_owner(owner)) from None
+            raise _Held(*_owner(owner)) from None
         command = " ".join(sys.argv)[:COMMAND_CHARS_MAX] or "python"
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n{command}\n".encode("utf-8", "surrogateescape"), 0)
@@ -94,8 +103,8 @@ class ViewLock(_Lock):
         """Take it. Raises ViewLocked naming the process that has it."""
         try:
             super().__init__(path, LOCK)
-        except BlockingIOError as error:
-            raise ViewLocked(str(path), str(error)) from None
+        except _Held as held:
+            raise ViewLocked(str(path), held.owner, held.own) from None
 
 
 class ReplayLock(_Lock):
@@ -105,17 +114,18 @@ class ReplayLock(_Lock):
         """Take it. Raises ReplayRunning naming the process that has it."""
         try:
             super().__init__(path, REPLAY_LOCK)
-        except BlockingIOError as error:
-            raise ReplayRunning(str(path), str(error)) from None
+        except _Held as held:
+            raise ReplayRunning(str(path), held.owner) from None
 
 
-def _owner(text: str) -> str:
+def _owner(text: str) -> tuple[str, bool]:
+    """Who owns the view, and whether that is this process itself."""
     pid, _, command = text.partition("\n")
     if not pid.isdigit():
-        return "another process"
+        return "another process", False
     if int(pid) == os.getpid():
-        return f"this very process ({pid}), through another Store; share one Store among its threads"
-    return f"process {pid} ({command.strip() or 'unknown command'})"
+        return f"this very process ({pid}), through another Store or Memory", True
+    return f"process {pid} ({command.strip() or 'unknown command'})", False
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,6 +201,18 @@ class Compacted:
 
 
 @dataclass(frozen=True, slots=True)
+class Covered:
+    """What a deletion of a target covers: `events` on record that it names, `statements` of these or derived from
+    them, and how many of the statements are `erased` by now. `reason` says so in a sentence, with the nearest names
+    where nothing on record matches."""
+
+    events: int
+    statements: int
+    erased: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeadLetter:
     """One thing that could not go on, kept whole, with the reason."""
 
@@ -215,7 +227,10 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class StoreStatus:
-    """Counts of one namespace (or of the store), where log and view stand, and what could not be judged."""
+    """Counts of one namespace (or of the store), where log and view stand, and what could not be judged.
+
+    `erased` counts the `assertions` that are erased; nothing was ever appended where `events` is 0.
+    """
 
     namespace: str | None
     log_position: str
@@ -227,6 +242,7 @@ class StoreStatus:
     edges: int
     advisories: int
     down: int
+    erased: int
     dead_letters: int
     unresolved: tuple[str, ...]
 

@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from tether_schemas.fields import NAME_CHARS_MAX, BadField, Name, Time, check_time, first_fault
+from tether_schemas.fields import NAME_CHARS_MAX, BadField, Name, Time, check_time, first_fault, given
 from tether_schemas.policy import DEFAULT, Authority, Mode
 from tether_schemas.refs import EvidenceRef, Grade, parse_ref
 from tether_schemas.subjects import TEXT_CHARS_MAX, VERSIONED, BadSubject, parse_subject
@@ -48,7 +48,8 @@ def _check_ref(ref: AnyRef, field: str) -> None:
     try:
         parse_ref(ref)
     except BadSubject as error:
-        raise BadField(field, error.args[0]) from None
+        role = "dependent" if field == "dependent" else "premise"
+        raise BadField(field, f"bad {role} {given(error.text)}: {error.reason}") from None
 
 
 class MemoryWrite(BaseModel):

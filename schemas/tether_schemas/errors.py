@@ -7,7 +7,7 @@ TetherError
 |   `-- BadNamespace    missing or malformed namespace, or one that the handle may not touch
 |-- DataDirectory       the data directory is missing, foreign or of a newer schema (path)
 |-- LogUnavailable      the log cannot be read or written just now: full, locked, input/output, closed (path, reason)
-|-- ViewLocked          another process owns the view (path, owner)
+|-- ViewLocked          another process, or another handle of this one, owns the view (path, owner, own)
 |-- ViewUnavailable     the view cannot be written just now: disk full, memory, input/output (path, reason)
 |-- BuildUnsound        what was built is not what the log says; it is not promoted (generation, reason)
 |-- ReplayRunning       another process builds a generation in this data directory (path, owner)
@@ -81,15 +81,19 @@ class LogUnavailable(TetherError):
 
 
 class ViewLocked(TetherError):
-    """Another process owns the view of this data directory; appending still works."""
+    """Another process, or another handle of this one (`own`), owns the view of this data directory; appending still
+    works."""
 
-    def __init__(self, path: str, owner: str) -> None:
-        super().__init__(
-            f"the view in {path} is owned by {owner}; read through that process, stop it, or read from a copy. "
-            "Appending needs no view and still works"
+    def __init__(self, path: str, owner: str, own: bool = False) -> None:
+        advice = (
+            "read through that one, which threads may share, or close it first"
+            if own
+            else "read through that process, stop it, or read from a copy"
         )
+        super().__init__(f"the view in {path} is owned by {owner}; {advice}. Appending needs no view and still works")
         self.path = path
         self.owner = owner
+        self.own = own
 
 
 class ViewUnavailable(TetherError):

@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from tether_schemas.builtin import BuiltIn, read_arguments
-from tether_schemas.fields import BadField, EventId, Name, Time, check_time, first_fault
+from tether_schemas.fields import BadField, EventId, Name, Time, check_time, first_fault, worded
 from tether_schemas.policy import Policy
 from tether_schemas.rules import check_rules
 from tether_schemas.targets import AdvisoryTarget as AdvisoryTarget
@@ -29,7 +29,9 @@ from tether_schemas.targets import SubjectTarget as SubjectTarget
 PUBLIC = "*"
 NAMESPACE_PATTERN = r"^(\*|[^\s/*\x00-\x1f\x7f-\x9f]{1,128}(/[^\s/*\x00-\x1f\x7f-\x9f]{1,128})?)$"
 
-Namespace = Annotated[str, StringConstraints(pattern=NAMESPACE_PATTERN)]
+Namespace = Annotated[
+    str, StringConstraints(pattern=worded(NAMESPACE_PATTERN, "names no namespace; give tenant or tenant/workspace"))
+]
 
 _ADVISORY_ID = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,1024}")
 _EXTENSION_NAME = re.compile(r"[a-z0-9]{1,64}")

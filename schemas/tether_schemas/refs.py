@@ -13,6 +13,7 @@ from tether_schemas.subjects import VERSIONED, BadSubject, parse_subject
 
 ASSERTION_ID = re.compile(r"as_[0-9a-f]{32}")
 CACHE_ENTRIES_MAX = 65_536
+NO_ASSERTION = "is no assertion; the id of one is as_ and 32 digits of 0-9a-f, as recall() gives it"
 
 RefKind = Literal["object", "assertion", "evidence"]
 Grade = Literal["stated", "possible"]
@@ -54,13 +55,20 @@ def parse_ref(value: "str | EvidenceRef") -> Ref:
     return _parse_text(value) if isinstance(value, str) else Ref(kind="evidence", text=value.id, source=value.source)
 
 
+def is_like_id(text: str) -> bool:
+    """Whether a text can only be meant as the id of an assertion or a link: no scheme has a `_`."""
+    return text.startswith(("as_", "ln_")) and ":" not in text
+
+
 @lru_cache(maxsize=CACHE_ENTRIES_MAX)
 def _parse_text(value: str) -> Ref:
     if ASSERTION_ID.fullmatch(value):
         return trusted(Ref, {"kind": "assertion", "text": value, "source": ""})
+    if is_like_id(value):
+        raise BadSubject(value, NO_ASSERTION)
     subject = parse_subject(value)
     if subject.version is None and subject.scheme in VERSIONED:
-        raise BadSubject(value, "names no version; a premise is one exact version, such as item:grouse@2")
+        raise BadSubject(value, "names no version; it is one exact version, such as item:grouse@2")
     return trusted(Ref, {"kind": "object", "text": subject.text, "source": ""})
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, ConfigDict, Discriminator, StringConstraints, Tag, field_validator
 
-from tether_schemas.fields import BadField, EventId
+from tether_schemas.fields import BadField, EventId, worded
 from tether_schemas.refs import EvidenceRef
 from tether_schemas.subjects import BadSubject, parse_subject
 
@@ -55,10 +55,16 @@ class SubjectTarget(Data):
         return check_subject(text)
 
 
+_ASSERTION = worded(
+    r"^(as|ln)_[0-9a-f]{32}$",
+    "is no assertion or link; the id of one is as_ or ln_ and 32 digits of 0-9a-f, as recall() and history() give it",
+)
+
+
 class AssertionTarget(Data):
     """One assertion, or one link, by its id."""
 
-    assertion: Annotated[str, StringConstraints(pattern=r"^(as|ln)_[0-9a-f]{32}$")]
+    assertion: Annotated[str, StringConstraints(pattern=_ASSERTION)]
 
 
 class AdvisoryTarget(Data):

@@ -36,6 +36,20 @@ def test_i5_a_deleted_advisory_still_covers_and_its_summary_is_not_shown() -> No
     assert why.causes[0].detail == "KEY-1: by what has been deleted since"
 
 
+def test_i5_a_deleted_pass_of_a_higher_version_still_retires_and_is_told_without_what_it_said() -> None:
+    engine = engine_of(
+        [
+            passes(At("e1", 1), "item:lib@1", True),
+            passes(At("e2", 2, "audit"), "item:lib@2", True),
+            deleted(At("d", 3), {"source": "audit"}),
+        ]
+    )
+    why = Queries(engine.store, engine).why(Reader("acme"), "item:lib@1", "passes", "", now_us=9)
+    assert why.answer.status == "withdrawn"
+    assert [one.detail for one in why.causes] == ["item:lib@2 is above item:lib@1, by what has been deleted since"]
+    assert b"item:lib@2 passes" not in to_json(why)
+
+
 def test_i5_a_payload_is_not_shown_once_one_of_its_assertions_is_erased() -> None:
     """Erased through a premise: the event says both, so its text would say what is gone."""
     chat = says(At("chat", 1, "log"), "user:u", "note", "x")

@@ -180,7 +180,11 @@ def test_possible_causes_are_marked_and_do_not_withdraw() -> None:
 def test_a_higher_version_is_named_by_a_verdict_that_puts_it_on_record() -> None:
     view = view_of([*CHAIN, passes("e9", 9, "item:a@2")])
     (cause,) = why(view, A1)
-    assert (cause.kind, cause.detail, cause.evidence) == ("higher_version", "item:a@2 is on record", ci("e9"))
+    assert (cause.kind, cause.detail, cause.evidence) == (
+        "higher_version",
+        "item:a@2 passes, which is above item:a@1",
+        ci("e9"),
+    )
 
 
 def test_dependents_are_listed_near_to_far_with_their_paths() -> None:

@@ -23,7 +23,7 @@ def document(*rules: Json) -> Json:
     ("bad", "field", "reason"),
     [
         ({}, "version", "is missing"),
-        ({"version": 2, "rules": []}, "version", "should be 1"),
+        ({"version": 2, "rules": []}, "version", "is 1, not 2"),
         ({"version": 1}, "rules", "is missing"),
         ({"version": 1, "rules": [], "rule": []}, "rule", "check its spelling"),
         (document(RULE, RULE), "rules.1.name", "taken"),
@@ -36,7 +36,7 @@ def document(*rules: Json) -> Json:
         (document(put(RULE, "assertion.subject", "{}")), "rules.0.assertion.subject", "no JMESPath"),
         (document(put(RULE, "assertion.value", [{"a": "{a"}])), "rules.0.assertion.value", "without its }"),
         (document(put(RULE, "assertion.premises", ["{(}"])), "rules.0.assertion.premises.0", "no JMESPath"),
-        (document(put(RULE, "assertion.premises", "x")), "rules.0.assertion.premises", "valid tuple"),
+        (document(put(RULE, "assertion.premises", "x")), "rules.0.assertion.premises", "is a list, not 'x'"),
         (document(put(RULE, "assertion.mode", "loud")), "rules.0.assertion.mode", "explicit"),
         (document(put(RULE, "when", "a ==")), "rules.0.when", "no JMESPath"),
         (document(put(RULE, "when", "a && [nosuch(a)]")), "rules.0.when", "no function nosuch"),

@@ -153,7 +153,7 @@ def test_tethers_own_tools_and_failed_calls_go_by_no_rule() -> None:
         ({"assertion": {**CLAIM, "subject": "user:{result.list}"}}, "subject: {result.list} finds a list"),
         ({"assertion": {**CLAIM, "subject": "{result.who}"}}, "subject: bad subject 'ana': must be scheme:name"),
         ({"assertion": {**CLAIM, "predicate": "passes"}}, "value: a verdict is true or false"),
-        ({"assertion": {**CLAIM, "premises": ["item:{result.who}"]}}, "premises.0: bad subject 'item:ana'"),
+        ({"assertion": {**CLAIM, "premises": ["item:{result.who}"]}}, "premises.0: bad premise 'item:ana'"),
         ({"assertion": {**CLAIM, "premises": ["{result.none}"]}}, "premises: {result.none} finds nothing"),
         ({"assertion": {**CLAIM, "premises": ["{result.list}{result.list}"]}}, "finds two lists"),
         ({"assertion": {**CLAIM, "observed_at": "{result.what}"}}, "observed_at: 'tea' is no RFC 3339 time"),
@@ -163,7 +163,7 @@ def test_tethers_own_tools_and_failed_calls_go_by_no_rule() -> None:
         ({"lines": "{a}", "assertion": CLAIM}, "lines: {result} is no text"),
         ({"when": "abs(result.who)", "assertion": CLAIM}, "{abs(result.who)}: In function abs()"),
         ({"each": "result.list", "where": "abs(item)", "assertion": CLAIM}, "where: {abs(item)}: In function abs()"),
-        ({"link": {"dependent": "item:a", "premises": ["item:b@1"]}}, "dependent: bad subject 'item:a'"),
+        ({"link": {"dependent": "item:a", "premises": ["item:b@1"]}}, "dependent: bad dependent 'item:a'"),
     ],
 )
 def test_a_rule_that_fails_makes_nothing_and_says_why(rule: Json, reason: str) -> None:

@@ -112,14 +112,63 @@ def test_without_a_namespace_changes_and_status_are_of_the_store(
 def test_forget_says_how_much_it_erased(run: Run, filled: Path, target: list[str], erased: int) -> None:
     [answer] = objects(run("forget", *target, "--reason", "asked for", "--json"))
     assert (answer["erased"], answer["duplicate"]) == (erased, False)
-    assert run("forget", *target).stdout == "erased 0 statements\n"
+    assert answer["reason"].endswith(f"erased by now: {erased}") or answer["reason"].startswith("nothing on record")
+    assert run("forget", *target).stdout.startswith("erased 0 statements: ")
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        (
+            ["--subject", "user:anna@example.com"],
+            f"matches user:anna@example.com; on record are {ANA}. The deletion is",
+        ),
+        (["--source", "chta"], "matches source chta; on record are chat. The deletion is recorded: it may come before"),
+        (["--evidence", "chat", "note-1"], "all that it covers was erased before"),
+        (["--source", "log"], "nothing is asserted in the 1 event that it covers"),
+    ],
+)
+def test_forgetting_nothing_says_why(run: Run, filled: Path, target: list[str], says: str) -> None:
+    with Memory.open(filled, namespace="acme") as memory:
+        memory.forget({"evidence": {"source": "chat", "id": "note-1"}})
+        memory.transcript("s-1", 1, "user", "hi", source="log")
+    told = " ".join(run("forget", *target).stdout.split())
+    assert told.startswith("erased 0 statements: ") and says in told
+
+
+def test_forget_counts_what_names_its_readers(run: Run, filled: Path) -> None:
+    with Store.open(filled) as store:
+        store.memory("acme", "ana").remember(ANA, "salary", 7, readers=["ana"], source="hr")
+    assert run("forget", "--source", "hr").stdout == "erased 1 statement\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["status"],
+        ["changes"],
+        ["recall", ANA, "city"],
+        ["why", ANA, "city"],
+        ["history", ANA, "city"],
+        ["dependents", LIB],
+    ],
+)
+def test_a_namespace_that_was_never_used_is_told_with_those_that_exist(
+    run: Run, filled: Path, command: list[str]
+) -> None:
+    result = run(*command, "--json", "--namespace", "acmee")
+    assert (result.exit_code, result.stderr) == (
+        0,
+        "tether: nothing was ever appended to namespace acmee; there are acme\n",
+    )
+    assert not run(*command, "--namespace", "acme").stderr
 
 
 def test_forgetting_is_recorded_while_another_process_owns_the_view(run: Run, filled: Path) -> None:
     with Memory.open(filled, namespace="acme") as memory:
         assert memory.recall(ANA, "city").value == "Kyoto"
         refused = run("recall", ANA, "city")
-        assert (refused.exit_code, "share one Store" in refused.stderr) == (1, True)
+        assert (refused.exit_code, "read through that one" in refused.stderr) == (1, True)
         assert objects(run("forget", "--subject", ANA, "--json"))[0]["erased"] is None
         assert memory.recall(ANA, "city").status == "tombstoned"
 

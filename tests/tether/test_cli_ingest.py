@@ -121,6 +121,14 @@ def test_a_letter_goes_back_to_the_namespace_that_it_was_meant_for(
     monkeypatch.setenv("TETHER_PAYLOAD_BYTES_MAX", "1024")
     run("ingest", "-", given=event(1, data={"tool": "t", "arguments": {}, "result": "x" * 2_000, "is_error": False}))
     monkeypatch.delenv("TETHER_PAYLOAD_BYTES_MAX")
-    assert run("dead-letters", "replay", "1", namespace="").exit_code == 0
+    assert run("dead-letters", "replay", "1", namespace="other").exit_code == 0
+    with Store.open(data) as store:
+        assert store.status("acme").events == 1
+
+
+def test_a_letter_of_no_namespace_goes_to_the_one_given(run: Run, data: Path) -> None:
+    run("ingest", "-", given=event(1), namespace="")
+    assert run("dead-letters", "replay", "1", namespace="").exit_code == 1
+    assert run("dead-letters", "replay", "1").exit_code == 0
     with Store.open(data) as store:
         assert store.status("acme").events == 1

@@ -128,6 +128,35 @@ def test_a_subject_is_forgotten_by_its_name(memory: Memory) -> None:
     assert memory.recall("user:ana", "city").status == "tombstoned"
 
 
+def test_a_deletion_says_what_it_covers_before_it_and_after(memory: Memory) -> None:
+    memory.remember("user:ana", "city", "Rome", source="chat", id="1")
+    memory.remember("user:ana", "summary", "in Rome", derived_from=EvidenceId("chat", "1"))
+    before = memory.covered({"source": "chat"})
+    assert (before.events, before.statements, before.erased, memory.status().erased) == (1, 2, 0, 0)
+    memory.forget({"source": "chat"})
+    after = memory.covered({"source": "chat"})
+    assert (after.events, after.statements, after.erased, memory.status().erased) == (1, 2, 2, 2)
+    assert after.reason == "covers 1 event, and 2 statements with what derives from them; erased by now: 2"
+
+
+def test_a_deletion_that_matches_nothing_is_accepted_and_told_with_the_nearest_names(memory: Memory) -> None:
+    memory.remember("user:ana", "city", "Rome")
+    assert memory.forget("user:anna").position is not None
+    assert (
+        memory.covered("user:anna").reason
+        == "nothing that this memory may see matches user:anna; on record are user:ana"
+    )
+    with pytest.raises(BadRequest, match=r"target\.subject: bad subject 'ana'"):
+        memory.covered("ana")
+
+
+def test_i8_a_namespace_that_was_never_used_is_told_without_the_names_of_others(store: Store) -> None:
+    store.memory("acme").remember("user:ana", "city", "Rome")
+    answer = store.memory("typo").recall("user:ana", "city")
+    assert answer.reason == "unknown: nothing is asserted of user:ana city; nothing was ever appended to namespace typo"
+    assert (store.memory("typo").status().events, store.namespaces()) == (0, ["acme"])
+
+
 def test_forgetting_a_source_for_ever_covers_what_it_says_later(memory: Memory) -> None:
     memory.forget({"source": "bot"}, until=None)
     memory.remember("user:ana", "city", "Turin", source="bot")

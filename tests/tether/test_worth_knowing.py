@@ -34,7 +34,10 @@ def test_a_higher_version_that_passes_retires_an_item_and_no_package(memory: Mem
         for name in ("item:app", "pkg:pypi/app"):
             memory.remember(f"{name}@1", "passes", True)
             memory.remember(f"{name}@2", "passes", True)
-        assert memory.recall("item:app@1", "passes").status == "withdrawn"
+        answer = memory.recall("item:app@1", "passes")
+        [change] = [one for one in memory.changes() if one.subject == "item:app@1"]
+        assert answer.reason == "withdrawn: item:app@2 passes, which is above item:app@1; see why()"
+        assert (change.kind, change.cause) == ("withdrawn", "item:app@2 passes, which is above item:app@1")
         assert memory.recall("pkg:pypi/app@1", "passes").status == "current"
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tether.settings import Settings
 
 SOURCE = "cli"
+NAMESPACES_MAX = 8
 REFUSED, USAGE, INTERRUPTED = 1, 2, 130
 DEBUG = "TETHER_DEBUG"
 REPORT = "report it with what you did to the project's issues"
@@ -82,6 +83,19 @@ class Asked:
             from tether.memory import Memory
 
             yield Memory(home, wall, source=SOURCE)
+            note_unused(home, wall)
+
+
+def note_unused(home: "Home", namespace: str | None) -> None:
+    """Say on stderr that nothing was ever appended to a namespace, where that is so, and which there are."""
+    from tether.store import Store
+
+    there = [] if namespace is None else Store(home, SOURCE).namespaces()
+    if namespace is None or namespace in there:
+        return
+    more = f" and {len(there) - NAMESPACES_MAX} more" if len(there) > NAMESPACES_MAX else ""
+    named = f"there are {', '.join(there[:NAMESPACES_MAX])}{more}" if there else "there is no other either"
+    typer.echo(printable(f"tether: nothing was ever appended to namespace {namespace}; {named}"), err=True)
 
 
 def refuse(message: str, code: int = REFUSED) -> NoReturn:

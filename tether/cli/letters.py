@@ -1,8 +1,7 @@
 """The commands for dead letters."""
 
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
-import orjson
 import typer
 
 from tether.cli.common import SOURCE, Asked
@@ -10,6 +9,7 @@ from tether.cli.show import cell, fields, printable, put, put_json, table
 
 if TYPE_CHECKING:
     from tether_schemas.answers import DeadLetter
+    from tether_schemas.codec import RawInput
 
 LISTED_MAX = 100
 REPLAYABLE = "append"
@@ -63,28 +63,18 @@ def replay(
     ] = None,
 ) -> None:
     """Append what a dead letter holds once more, or the corrected event."""
-    corrected = None if event is None else event.read()
+    corrected: RawInput | None = None if event is None else event.read()
     with asked.home() as home:
+        from tether_schemas.codec import event_dict
+
         from tether.store import Store
 
         store = Store(home, SOURCE)
         letter = store.dead_letter(letter_id)
-        if corrected is not None or letter.stage == REPLAYABLE:
-            namespace = asked.given_namespace() or letter.namespace
-            corrected = _within(letter.payload if corrected is None else corrected, namespace)
+        if letter.namespace is None and (corrected is not None or letter.stage == REPLAYABLE):
+            corrected = event_dict(letter.payload if corrected is None else corrected, asked.given_namespace())
         receipt = store.replay_dead_letter(letter_id, corrected)
     if asked.as_json:
         put_json(receipt)
     else:
         put(cell(f"{'was there already' if receipt.duplicate else 'appended'} at position {receipt.position}"))
-
-
-def _within(event: bytes, namespace: str | None) -> bytes:
-    """The event, with the namespace that it was meant for where it names none."""
-    try:
-        read: object = orjson.loads(event)
-    except ValueError:
-        return event
-    if namespace is None or not isinstance(read, dict) or "namespace" in read:
-        return event
-    return orjson.dumps({**cast(dict[str, object], read), "namespace": namespace})

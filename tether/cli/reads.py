@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from tether.cli.common import USAGE, Asked, refuse
+from tether.cli.common import USAGE, Asked, note_unused, refuse
 from tether.cli.show import cell, count, evidence_text, fields, put, put_json, table, value_text
 from tether.cli.trees import dependents_tree, why_tree
 
@@ -142,6 +142,7 @@ def changes(
         source = Store(home, "cli") if namespace is None else Memory(home, namespace)
         found = source.changes(since, limit)
         _put_changes(asked, found, namespace is None)
+        note_unused(home, namespace)
         while follow:
             since = found[-1].seq if found else since
             found = source.changes(since, limit)
@@ -172,13 +173,18 @@ def status(asked: Asked) -> None:
         from tether.store import Store
 
         found = Store(home, "cli").status(asked.given_namespace())
+        note_unused(home, found.namespace)
     if asked.as_json:
         put_json(found)
         return
     rows: list[tuple[str, object]] = [("data directory", asked.place()), ("namespace", found.namespace or "(all)")]
     for name in ("events", "assertions", "slots", "edges", "advisories"):
         rows.append((name, f"{getattr(found, name):,}"))
-    rows += [("failed or reached", f"{found.down:,}"), ("dead letters", f"{found.dead_letters:,}")]
+    rows += [
+        ("failed or reached", f"{found.down:,}"),
+        ("erased", f"{found.erased:,}"),
+        ("dead letters", f"{found.dead_letters:,}"),
+    ]
     rows += [("log position", found.log_position), ("view position", found.view_position)]
     rows += [("generation", found.generation), *(("unresolved", one) for one in found.unresolved)]
     put(fields(rows))

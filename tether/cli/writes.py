@@ -9,6 +9,8 @@ from tether.cli.ingest import Tally, append_batch, batches, progress
 from tether.cli.show import cell, count, fields, put, put_json
 
 if TYPE_CHECKING:
+    from tether_schemas.answers import Covered
+
     from tether.compose import Home
 
 REASONS_SHOWN = 5
@@ -88,16 +90,26 @@ def forget(
     with asked.home() as home:
         from tether.memory import Memory
 
-        before, locked = erased(home)
+        before, locked = _covered(home, wall, target)
         receipt = Memory(home, wall, source=SOURCE).forget(target, reason)
-        after, locked = (None, locked) if before is None else erased(home)
-    reach = None if before is None or after is None else after - before
+        after, locked = (None, locked) if before is None else _covered(home, wall, target)
+    reach = None if before is None or after is None else after.erased - before.erased
     if asked.as_json:
-        put_json({"position": receipt.position, "duplicate": receipt.duplicate, "erased": reach})
-    elif reach is None:
+        told = None if before is None or after is None else (after if before.statements else before).reason
+        put_json({"position": receipt.position, "duplicate": receipt.duplicate, "erased": reach, "reason": told})
+    elif before is None or reach is None:
         put(cell(f"the deletion is recorded; its reach cannot be read now: {locked}"))
     else:
-        put(cell(f"erased {count(reach, 'statement')}"))
+        put(cell(f"erased {count(reach, 'statement')}{_why_none(before) if not reach else ''}"))
+
+
+def _why_none(covered: "Covered") -> str:
+    """Why a deletion erased nothing, given what it covered before."""
+    if covered.statements:
+        return ": all that it covers was erased before, or is of a later time"
+    if covered.events:
+        return f": nothing is asserted in the {count(covered.events, 'event')} that it covers"
+    return f": {covered.reason}. The deletion is recorded: it may come before what it deletes"
 
 
 def _target(subject: str | None, source: str | None, session: str | None, evidence: tuple[str, str] | None) -> Any:
@@ -112,17 +124,14 @@ def _target(subject: str | None, source: str | None, session: str | None, eviden
     return {"source": source} if session is None else {"source": source, "session_id": session}
 
 
-def erased(home: "Home") -> tuple[int | None, str]:
-    """How many statements are erased by now; None, and why, where another process owns the view."""
-    from tether_projections.state import ASSERTION_KIND
+def _covered(home: "Home", namespace: str, target: Any) -> "tuple[Covered | None, str]":
+    """What a deletion covers; None, and why, where another process owns the view."""
     from tether_schemas.errors import ViewLocked
 
-    from tether.reads import caught_up
+    from tether.store import Store
 
     try:
-        with caught_up(home) as (view, _):
-            state = view.engine.state
-            return sum(int(state.kinds[node]) == ASSERTION_KIND for node in state.erased), ""
+        return Store(home, SOURCE).covered(namespace, target), ""
     except ViewLocked as error:
         return None, str(error)
 

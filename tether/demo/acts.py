@@ -153,7 +153,7 @@ class Acts:
     def forget(self) -> Deletion:
         """A made-up session: a message, what was noted of it, and a summary that another source derived from that."""
         memory, session = self._memory, "session-1"
-        before = len(self._passing(memory))
+        before, erased_before = len(self._passing(memory)), memory.status().erased
         memory.transcript(session, 1, "user", "I moved to Kyoto; call me after nine.", source="chat", id="message-1")
         said = EvidenceId("chat", "message-1")
         memory.remember(ANA, "city", "Kyoto", source="notes", id="note-1", derived_from=[said])
@@ -165,7 +165,7 @@ class Acts:
             self.checks.same(f"{name} before", memory.recall(ANA, name).status, "current")
         memory.forget({"source": "chat", "session_id": session}, "Ana asked for it", requested_by=ANA)
         statements = [one for name in slots for one in memory.history(ANA, name)]
-        erased = sum(one.erased for one in statements)
+        erased = memory.status().erased - erased_before
         self.checks.same("statements erased", erased, len(slots))
         self.checks.same("status after", {memory.recall(ANA, name).status for name in slots}, {"tombstoned"})
         passes = len(self._passing(memory))
