@@ -18,7 +18,9 @@ from tether_schemas.events import (
     TranscriptEvent,
 )
 from tether_schemas.facts import (
+    RECORD_VERSION,
     AdvisoryIssued,
+    Asserted,
     Decided,
     EvidenceDeleted,
     EvidenceRecorded,
@@ -27,15 +29,27 @@ from tether_schemas.facts import (
     PolicyDeclared,
 )
 from tether_schemas.fields import BadField
+from tether_schemas.forms import WrittenForm
 from tether_schemas.subjects import parse_subject
 from tether_schemas.targets import SubjectTarget
 from tether_schemas.times import time_us
 from tether_schemas.topics import KIND_OF_TYPE
+from tether_schemas.usual import Usual, stored_claim
 
-from tether_streams.core.claims import Claims, TooManyFacts
+from tether_streams.core.claims import Claims, TooManyFacts, assertion_id_of
 from tether_streams.core.rules import RuleSet
 
 EXTRACTOR = "1"
+
+# In the order in which claims.Claims fills it, so that both write the same bytes.
+_ASSERTED: dict[str, Any] = {
+    name: Asserted.model_fields[name].default
+    for name in (*MemoryWrite.model_fields, "type", "assertion_id", "place", "premises", "possible")
+    if name != "derived_from"
+}
+_RECORDED: dict[str, Any] = {name: field.default for name, field in EvidenceRecorded.model_fields.items()}
+# What a claim says where it is silent, and its id is made of.
+_SAID_ANYHOW = {name: _ASSERTED[name] for name in ("scope", "mode", "authority", "premises_complete")}
 
 
 class RawPlace(NamedTuple):
@@ -60,27 +74,74 @@ def extract(event: Envelope, place: RawPlace, rules: RuleSet | None = None) -> t
     """The facts of one event, EvidenceRecorded first, and what failed. Never raises on an event that decodes."""
     faults: list[Fault] = []
     facts = (_evidence(event), *_facts(event, rules, faults))
-    record = trusted(
-        FactRecord,
-        {
-            "v": 1,
-            "namespace": event.namespace,
-            "source": event.source,
-            "id": event.id,
-            "event_type": event.__dict__["type"],
-            "time": event.time,
-            "time_us": time_us(event.time),
-            "recorded_us": place.recorded_us,
-            "topic": place.topic,
-            "partition": place.partition,
-            "offset": place.offset,
-            "content_hash": place.content_hash,
-            "extractor": EXTRACTOR,
-            "rules": None if rules is None else rules.version,
-            "facts": facts,
-        },
-    )
-    return record, tuple(faults)
+    head = (event.namespace, event.source, event.id, event.__dict__["type"], event.time, time_us(event.time))
+    return trusted(FactRecord, _record(head, place, None if rules is None else rules.version, facts)), tuple(faults)
+
+
+def extract_usual(usual: Usual, place: RawPlace, rules: str | None) -> tuple[FactRecord, dict[str, Any]]:
+    """The same for a `memory.write` that was read as such, which cannot fail; and the record as JSON, written as
+    codec.encode_record writes it. `rules` is the version of the rules in force."""
+    event = usual.event
+    assertion, stored = _of_usual(usual)
+    recorded, stored_recorded = _evidence_of_usual(event.data)
+    head = (event.namespace, event.source, event.id, event.type, event.time, usual.time_us)
+    record = _record(head, place, rules, (recorded, assertion))
+    written = {**record, "facts": (stored_recorded, stored)}
+    if rules is None:
+        del written["rules"]
+    return trusted(FactRecord, record), written
+
+
+def _of_usual(usual: Usual) -> tuple[Asserted, dict[str, Any]]:
+    event = usual.event
+    stored = stored_claim(usual)
+    evidence = (event.namespace, event.source, event.id)
+    assertion_id = assertion_id_of(evidence, {**_SAID_ANYHOW, **stored, "premises": sorted(usual.premises)})
+    stored["type"] = "Asserted"
+    stored["assertion_id"] = assertion_id
+    stored["place"] = 0
+    values = {**_ASSERTED, **stored}
+    if usual.premises:
+        premises = usual.premises.values()
+        stored["premises"] = [premise.stored for premise in premises]
+        values["premises"] = tuple([premise.ref for premise in premises])
+    return trusted(Asserted, values), stored
+
+
+def _evidence_of_usual(data: WrittenForm) -> tuple[EvidenceRecorded, dict[str, Any]]:
+    stored: dict[str, Any] = {"type": "EvidenceRecorded", "kind": "tool_result"}
+    if data.session_id is not None:
+        stored["session_id"] = data.session_id
+    stored["tool"] = data.tool
+    if data.call_id is not None:
+        stored["call_id"] = data.call_id
+    stored["is_error"] = False
+    return trusted(EvidenceRecorded, {**_RECORDED, **stored}), stored
+
+
+def _record(
+    head: tuple[str, str, str, str, str, int], place: RawPlace, rules: str | None, facts: tuple[Fact, ...]
+) -> dict[str, Any]:
+    """The fields of a record; `head` is of the event: namespace, source, id, type, time in both forms."""
+    namespace, source, event_id, event_type, time, in_us = head
+    recorded_us, topic, partition, offset, content_hash = place
+    return {
+        "v": RECORD_VERSION,
+        "namespace": namespace,
+        "source": source,
+        "id": event_id,
+        "event_type": event_type,
+        "time": time,
+        "time_us": in_us,
+        "recorded_us": recorded_us,
+        "topic": topic,
+        "partition": partition,
+        "offset": offset,
+        "content_hash": content_hash,
+        "extractor": EXTRACTOR,
+        "rules": rules,
+        "facts": facts,
+    }
 
 
 def _evidence(event: Envelope) -> EvidenceRecorded:
