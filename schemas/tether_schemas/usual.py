@@ -25,8 +25,8 @@ from tether_schemas.forms import (
     WrittenForm,
 )
 from tether_schemas.refs import EvidenceRef, Ref, parse_ref, stored_ref
-from tether_schemas.subjects import VERSIONED, BadSubject, Subject, parse_subject
-from tether_schemas.times import BadTime, time_us
+from tether_schemas.subjects import BadSubject, spelling_of
+from tether_schemas.times import BadTime, new_time_us, time_us
 
 TYPE = "tether.tool_result.v1"
 NAMESPACES_CACHED_MAX = 4_096
@@ -51,6 +51,10 @@ class Usual(Struct, frozen=True, gc=False):
     time_us: int
     subject: str  # in canonical spelling
     premises: dict[str, Premise]  # by key, in order
+
+
+# A plain dictionary: half the time of lru_cache where most are there, since nothing is written to find one.
+_premises: dict[str, Premise] = {}
 
 
 def usual_of(fields: dict[str, Any]) -> Usual | None:
@@ -143,24 +147,28 @@ def _proved(event: WriteEventForm, data: WrittenForm, claim: WriteForm) -> Usual
         or (claim.readers is not None and not "".join(claim.readers).isprintable())
     ):
         return None
-    subject = parse_subject(claim.subject)
-    if claim.predicate in VERDICTS and not _is_verdict(claim, subject):
+    subject, unversioned = spelling_of(claim.subject)
+    if claim.predicate in VERDICTS and (unversioned or not _is_verdict(claim)):
         return None
     for time in (claim.valid_from, claim.valid_to, claim.observed_at, claim.expires_at, claim.review_at):
         if time is not None:
             time_us(time)
     premises: dict[str, Premise] = {}
     for one in claim.derived_from:
-        premise = _of_text(one) if type(one) is str else _of_evidence(cast(EvidenceRefForm, one))
+        is_text = type(one) is str
+        premise = (_premises.get(one) or _of_text(one)) if is_text else _of_evidence(cast(EvidenceRefForm, one))
         if premise is None:
             return None
         premises[premise[0]] = premise
-    return Usual(event, time_us(event.time), subject.text, premises)
+    return Usual(event, new_time_us(event.time), subject, premises)
 
 
-@lru_cache(maxsize=REFS_CACHED_MAX)
 def _of_text(text: str) -> Premise:
-    return _premise(parse_ref(text))
+    """Raises BadSubject."""
+    if len(_premises) >= REFS_CACHED_MAX:
+        _premises.clear()
+    premise = _premises[text] = _premise(parse_ref(text))
+    return premise
 
 
 def _of_evidence(form: EvidenceRefForm) -> Premise | None:
@@ -177,12 +185,8 @@ def _ref_as_written(ref: str | EvidenceRefForm) -> str | EvidenceRef:
     return ref if isinstance(ref, str) else trusted(EvidenceRef, {"source": ref.source, "id": ref.id})
 
 
-def _is_verdict(claim: WriteForm, subject: Subject) -> bool:
-    return (
-        type(claim.value) is bool
-        and (subject.version is not None or subject.scheme not in VERSIONED)
-        and claim.valid_from is claim.valid_to is claim.expires_at is None
-    )
+def _is_verdict(claim: WriteForm) -> bool:
+    return type(claim.value) is bool and claim.valid_from is claim.valid_to is claim.expires_at is None
 
 
 @lru_cache(maxsize=NAMESPACES_CACHED_MAX)
