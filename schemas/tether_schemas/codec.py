@@ -25,7 +25,7 @@ from tether_schemas.fields import BadField, first_fault
 from tether_schemas.forms import FactRecordForm
 from tether_schemas.refs import Ref, stored_ref
 from tether_schemas.topics import TOPIC_OF_TYPE
-from tether_schemas.usual import Usual, is_plain_usual, model_of, record_of, usual_of
+from tether_schemas.usual import Usual, is_plain_usual, model_of, nests_too_deep, record_of, usual_of
 
 _validate_event: Callable[[Any], Envelope] = TypeAdapter[Envelope](RawEvent).validator.validate_python
 _validate_record: Callable[[bytes], FactRecord] = TypeAdapter(FactRecord).validator.validate_json
@@ -113,14 +113,20 @@ def _as_read(event: Envelope | Usual, fields: dict[str, Any], plain: bool, whole
 
 def decode_event(fields: dict[str, Any], *, arguments: bool = True) -> Envelope:
     """Validate one event. Raises BadEvent naming the field and the reason; `arguments` as in read_event."""
-    event = check_event(fields, arguments=arguments)
-    return model_of(event, fields) if isinstance(event, Usual) else event
-
-
-def check_event(fields: dict[str, Any], *, arguments: bool = True) -> Envelope | Usual:
-    """decode_event for those who make facts of it."""
     _look_over(fields, None)
-    return usual_of(fields) or _validate(fields, arguments)
+    usual = usual_of(fields)
+    return _validate(fields, arguments) if usual is None else model_of(usual, fields)
+
+
+def read_stored(envelope: bytes, payload: bytes) -> Envelope | Usual:
+    """An event as Read stores it, for those who make facts of it; arguments are left to them. Raises BadEvent."""
+    fields: dict[str, Any] = orjson.loads(envelope)
+    fields["data"] = orjson.loads(payload)
+    usual = usual_of(fields)
+    if usual is not None and not nests_too_deep(usual):
+        return usual
+    _look_over(fields, None)
+    return _validate(fields, arguments=False)
 
 
 def event_dict(raw: RawInput, namespace: str | None = None) -> dict[str, Any]:

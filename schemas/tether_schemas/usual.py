@@ -14,7 +14,7 @@ from msgspec.structs import asdict, replace
 
 from tether_schemas.build import trusted
 from tether_schemas.builtin import VERDICTS, MemoryWrite
-from tether_schemas.canonical import is_plain_inside
+from tether_schemas.canonical import NotJson, is_plain_inside
 from tether_schemas.events import NAMESPACE_PATTERN, PUBLIC, ToolResultData, ToolResultEvent
 from tether_schemas.facts import Asserted, EvidenceRecorded, FactRecord
 from tether_schemas.forms import (
@@ -133,6 +133,15 @@ def is_plain_usual(usual: Usual) -> bool:
     plain = is_plain_inside(data.arguments.value, 3) and plain
     confidence = data.arguments.confidence
     return plain if confidence is None else is_plain_inside(confidence, 3) and plain
+
+
+def nests_too_deep(usual: Usual) -> bool:
+    """Whether check_json would refuse the event that a parser made."""
+    try:
+        is_plain_usual(usual)
+    except NotJson:
+        return True
+    return False
 
 
 def _proved(event: WriteEventForm, data: WrittenForm, claim: WriteForm) -> Usual | None:

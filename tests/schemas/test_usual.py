@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET, Struct
 from msgspec.structs import fields as fields_of
+from msgspec.structs import replace
 from pydantic import BaseModel
 from tether_schemas import codec, forms
 from tether_schemas.builtin import MemoryWrite
-from tether_schemas.codec import Read, encode_record, read, read_event
+from tether_schemas.codec import Read, encode_record, read, read_event, read_stored
 from tether_schemas.errors import BadEvent
 from tether_schemas.events import ToolResultEvent
 from tether_schemas.facts import Asserted, EvidenceRecorded, FactRecord
@@ -134,7 +135,8 @@ def told(raw: Any, namespace: str | None, arguments: bool) -> Any:
     if not arguments and isinstance(event, ToolResultEvent):
         vars(event.data).pop("built_in", None)  # nobody asked for it
     stored = repr(found.fields), found.content_hash, found.envelope, found.payload
-    return spelled(event), stored, [repr(one) for one in facts_of(found)]
+    again = replace(found, event=read_stored(found.envelope, found.payload))
+    return spelled(event), stored, [repr(one) for one in facts_of(found)], [repr(one) for one in facts_of(again)]
 
 
 def same(raw: Any, namespace: str | None = None) -> None:
@@ -215,6 +217,13 @@ def test_nesting_has_the_same_limit(deep: Any, path: str, depth: int) -> None:
     same_in_any_form(put(put(write(), path, deep), "data.result", 1.0))
 
 
+def test_stored_bytes_that_nest_too_deep_are_refused_alike() -> None:
+    payload = orjson.dumps({**USUAL["data"], "result": "?"}).replace(b'"?"', b"[" * 63 + b"]" * 63)
+    envelope = orjson.dumps({name: value for name, value in USUAL.items() if name != "data"})
+    with pytest.raises(BadEvent, match="nested deeper"):
+        read_stored(envelope, payload)
+
+
 @pytest.mark.parametrize("text", ['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '{"a":1,"a" :2}', '"\\":"'])
 def test_a_name_twice_is_seen_alike(text: str) -> None:
     same(orjson.dumps(put(USUAL, "data.result", "?")).replace(b'"?"', text.encode()))
@@ -239,7 +248,9 @@ def test_the_usual_event_is_read_fast(raw: Any, monkeypatch: pytest.MonkeyPatch)
         raise AssertionError("read slowly")
 
     monkeypatch.setattr(codec, "_validate", refuse)
-    assert isinstance(read(raw, "acme").event, Usual)
+    found = read(raw, "acme")
+    assert isinstance(found.event, Usual)
+    assert isinstance(read_stored(found.envelope, found.payload), Usual)
     assert read_event(raw, "acme").event.id == "e-1"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tether_schemas.build import trusted
-from tether_schemas.builtin import MemoryLink, MemoryWrite
+from tether_schemas.builtin import MEMORY_WRITE, MemoryLink, MemoryWrite
 from tether_schemas.events import (
     AdvisoryEvent,
     DecisionEvent,
@@ -48,6 +48,8 @@ _ASSERTED: dict[str, Any] = {
     if name != "derived_from"
 }
 _RECORDED: dict[str, Any] = {name: field.default for name, field in EvidenceRecorded.model_fields.items()}
+_OUTSIDE = {"type": "EvidenceRecorded", "kind": "tool_result", "tool": MEMORY_WRITE, "is_error": False}
+_OUTSIDE_SESSIONS = trusted(EvidenceRecorded, {**_RECORDED, **_OUTSIDE}), _OUTSIDE
 # What a claim says where it is silent, and its id is made of.
 _SAID_ANYHOW = {name: _ASSERTED[name] for name in ("scope", "mode", "authority", "premises_complete")}
 
@@ -109,6 +111,8 @@ def _of_usual(usual: Usual) -> tuple[Asserted, dict[str, Any]]:
 
 
 def _evidence_of_usual(data: WrittenForm) -> tuple[EvidenceRecorded, dict[str, Any]]:
+    if data.session_id is None and data.call_id is None:
+        return _OUTSIDE_SESSIONS
     stored: dict[str, Any] = {"type": "EvidenceRecorded", "kind": "tool_result"}
     if data.session_id is not None:
         stored["session_id"] = data.session_id

@@ -2,10 +2,10 @@
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import orjson
-from tether_schemas.codec import check_event, decode_record, encode_record
+from tether_schemas.codec import decode_record, encode_record, read_stored
 from tether_schemas.errors import BadEvent, LogCorrupt, TetherError
 from tether_schemas.events import DecisionEvent, Envelope
 from tether_schemas.facts import FactRecord
@@ -248,8 +248,7 @@ def whole_event(stored: Stored) -> bytes:
 def _decode(stored: Stored) -> Event:
     if stored.payload is None:
         raise BadEvent("data", "its payload was destroyed before its facts were extracted")
-    fields = cast(dict[str, Any], orjson.loads(stored.envelope))
-    return check_event({**fields, "data": orjson.loads(stored.payload)}, arguments=False)
+    return read_stored(stored.envelope, stored.payload)
 
 
 def _record(stored: Stored) -> FactRecord:
