@@ -89,7 +89,7 @@ def _read_normal(raw: bytes | str, namespace: str | None, arguments: bool) -> Re
         filled = _filled_in(cast(dict[str, Any], fields), namespace)
         event = usual_of(filled)
         if event is not None:
-            return _as_read(event, filled, is_plain_usual(event), text if filled is fields else None)
+            return _as_read(event, filled, is_plain_usual(event, filled), text if filled is fields else None)
         plain = check_json(filled).plain
         return _as_read(_validate(filled, arguments), filled, plain)
     except (ValueError, TypeError, BadEvent):  # ValueError is NotJson too; TypeError: nested too deep to be written
@@ -123,7 +123,7 @@ def read_stored(envelope: bytes, payload: bytes) -> Envelope | Usual:
     fields: dict[str, Any] = orjson.loads(envelope)
     fields["data"] = orjson.loads(payload)
     usual = usual_of(fields)
-    if usual is not None and not nests_too_deep(usual):
+    if usual is not None and not nests_too_deep(usual, fields):
         return usual
     _look_over(fields, None)
     return _validate(fields, arguments=False)

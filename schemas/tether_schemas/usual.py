@@ -13,7 +13,7 @@ from msgspec import Struct, ValidationError, convert, to_builtins
 from msgspec.structs import asdict, replace
 
 from tether_schemas.build import trusted
-from tether_schemas.builtin import VERDICTS, MemoryWrite
+from tether_schemas.builtin import MEMORY_WRITE, VERDICTS, MemoryWrite
 from tether_schemas.canonical import NotJson, is_plain_inside
 from tether_schemas.events import NAMESPACE_PATTERN, PUBLIC, ToolResultData, ToolResultEvent
 from tether_schemas.facts import Asserted, EvidenceRecorded, FactRecord
@@ -44,13 +44,19 @@ class Premise(NamedTuple):
 
 
 class Usual(Struct, frozen=True, gc=False):
-    """A valid `memory.write`, read. It shares nothing that its owner may change but a value that is a list or an
-    object."""
+    """A valid `memory.write`, read, and no more of it than its facts are made of, since many are held at once. It
+    shares nothing that its owner may change but a value that is a list or an object."""
 
-    event: WriteEventForm
+    namespace: str
+    source: str
+    id: str
+    time: str
     time_us: int
+    session_id: str | None
+    call_id: str | None
+    claim: WriteForm  # Invariant: derived_from is empty; it is in premises
     subject: str  # in canonical spelling
-    premises: dict[str, Premise]  # by key, in order
+    premises: tuple[Premise, ...]  # each once, in order
 
 
 # A plain dictionary: half the time of lru_cache where most are there, since nothing is written to find one.
@@ -71,25 +77,25 @@ def usual_of(fields: dict[str, Any]) -> Usual | None:
 
 def model_of(usual: Usual, fields: dict[str, Any]) -> ToolResultEvent:
     """The event as its models, which are what validation makes of `fields`."""
-    event, data, arguments = usual.event, fields["data"], fields["data"]["arguments"]
+    data, arguments = fields["data"], fields["data"]["arguments"]
     held = {
-        "session_id": event.data.session_id,
-        "call_id": event.data.call_id,
-        "tool": event.data.tool,
+        "session_id": usual.session_id,
+        "call_id": usual.call_id,
+        "tool": MEMORY_WRITE,
         "arguments": dict(arguments),
         "result": data["result"],
         "is_error": False,
     }
     made = trusted(ToolResultData, held, set(data))
-    claim = asdict(event.data.arguments)
-    claim["derived_from"] = tuple(map(_ref_as_written, claim["derived_from"]))
+    claim = asdict(usual.claim)
+    claim["derived_from"] = tuple(map(_ref_as_written, arguments.get("derived_from", ())))
     held["built_in"] = trusted(MemoryWrite, claim, set(arguments))  # where its cached property keeps it
     values = {
         "specversion": "1.0",
-        "id": event.id,
-        "source": event.source,
-        "time": event.time,
-        "namespace": event.namespace,
+        "id": usual.id,
+        "source": usual.source,
+        "time": usual.time,
+        "namespace": usual.namespace,
         "subject": None,
         "datacontenttype": None,
         "dataschema": None,
@@ -102,9 +108,9 @@ def model_of(usual: Usual, fields: dict[str, Any]) -> ToolResultEvent:
 def stored_claim(usual: Usual) -> dict[str, Any]:
     """What the event claims, as facts store it: without its premises and what equals its default, the subject in
     canonical spelling, issuer and observed time filled in."""
-    event, claim = usual.event, usual.event.data.arguments
-    issuer, observed_at = claim.issuer or event.source, claim.observed_at or event.time
-    return to_builtins(replace(claim, subject=usual.subject, issuer=issuer, observed_at=observed_at, derived_from=()))
+    claim = usual.claim
+    issuer, observed_at = claim.issuer or usual.source, claim.observed_at or usual.time
+    return to_builtins(replace(claim, subject=usual.subject, issuer=issuer, observed_at=observed_at))
 
 
 def record_of(form: FactRecordForm) -> FactRecord:
@@ -125,20 +131,19 @@ def _ref(kind: str, text: str, source: str) -> Ref:
     return trusted(Ref, {"kind": kind, "text": text, "source": source})
 
 
-def is_plain_usual(usual: Usual) -> bool:
-    """What check_json says of the event: only these three can be anything but plain. Raises NotJson where they are
-    nested too deep."""
-    data = usual.event.data
-    plain = data.result is None or is_plain_inside(data.result, 2)
-    plain = is_plain_inside(data.arguments.value, 3) and plain
-    confidence = data.arguments.confidence
+def is_plain_usual(usual: Usual, fields: dict[str, Any]) -> bool:
+    """What check_json says of the event that a parser made: only these three can be anything but plain. Raises NotJson
+    where they are nested too deep."""
+    result, confidence = fields["data"]["result"], usual.claim.confidence
+    plain = result is None or is_plain_inside(result, 2)
+    plain = is_plain_inside(usual.claim.value, 3) and plain
     return plain if confidence is None else is_plain_inside(confidence, 3) and plain
 
 
-def nests_too_deep(usual: Usual) -> bool:
+def nests_too_deep(usual: Usual, fields: dict[str, Any]) -> bool:
     """Whether check_json would refuse the event that a parser made."""
     try:
-        is_plain_usual(usual)
+        is_plain_usual(usual, fields)
     except NotJson:
         return True
     return False
@@ -169,7 +174,9 @@ def _proved(event: WriteEventForm, data: WrittenForm, claim: WriteForm) -> Usual
         if premise is None:
             return None
         premises[premise[0]] = premise
-    return Usual(event, new_time_us(event.time), subject, premises)
+    claim.derived_from = ()
+    head = (event.namespace, event.source, event.id, event.time, new_time_us(event.time))
+    return Usual(*head, data.session_id, data.call_id, claim, subject, tuple(premises.values()))
 
 
 def _of_text(text: str) -> Premise:
@@ -190,8 +197,8 @@ def _premise(ref: Ref) -> Premise:
     return Premise(ref.key, ref, orjson.Fragment(orjson.dumps(stored_ref(ref))))
 
 
-def _ref_as_written(ref: str | EvidenceRefForm) -> str | EvidenceRef:
-    return ref if isinstance(ref, str) else trusted(EvidenceRef, {"source": ref.source, "id": ref.id})
+def _ref_as_written(ref: str | dict[str, str]) -> str | EvidenceRef:
+    return ref if isinstance(ref, str) else trusted(EvidenceRef, {"source": ref["source"], "id": ref["id"]})
 
 
 def _is_verdict(claim: WriteForm) -> bool:

@@ -157,19 +157,19 @@ def same_in_any_form(fields: Any) -> None:
         same(text, "beta")
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=500, deadline=None)  # each is read in six forms, twice
 @given(written())
 def test_any_memory_write_is_read_alike(fields: Json) -> None:
     same_in_any_form(fields)
 
 
-@settings(max_examples=500)
+@settings(max_examples=300, deadline=None)
 @given(mutated())
 def test_any_event_changed_in_any_places_is_read_alike(raw: Any) -> None:
     same_in_any_form(raw)
 
 
-@settings(max_examples=500)
+@settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_the_usual_event_changed_in_one_place_is_read_alike(data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(places(USUAL)))
@@ -181,7 +181,7 @@ def test_known_events_good_and_bad_are_read_alike(fields: Json) -> None:
     same_in_any_form(fields)
 
 
-@settings(max_examples=500)
+@settings(max_examples=300, deadline=None)
 @given(st.sampled_from([USUAL, *GOOD]), st.data())
 def test_json_with_bytes_changed_is_read_alike(fields: Json, data: st.DataObject) -> None:
     text = bytearray(orjson.dumps(fields))
@@ -202,6 +202,7 @@ def test_a_number_in_any_spelling_is_read_alike(number: str, place: str) -> None
     same(text.replace(b'"?"', number.encode()))
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_float_is_read_alike(value: float) -> None:
     same_in_any_form(put(write(value=value), "data.result", [value, {"a": value}]))

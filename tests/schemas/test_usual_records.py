@@ -48,7 +48,7 @@ def same(data: bytes) -> None:
     assert told(data) == careful(lambda: told(data))
 
 
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None)
 @given(st.sampled_from(STORED), st.data())
 def test_a_record_changed_in_one_place_is_read_alike(stored: Json, data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(places(stored)))
@@ -59,7 +59,7 @@ def test_a_record_changed_in_one_place_is_read_alike(stored: Json, data: st.Data
     same(text)
 
 
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None)
 @given(st.sampled_from(STORED), st.data())
 def test_a_record_with_bytes_changed_is_read_alike(stored: Json, data: st.DataObject) -> None:
     text = bytearray(orjson.dumps(stored))

@@ -63,7 +63,7 @@ def test_events_of_the_future_are_refused_alike() -> None:
     ]
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(batches(), st.sampled_from([Door(), Door("acme")]), st.booleans())
 def test_any_batch_ends_in_the_same_log(events: list[Any], door: Door, extracts: bool) -> None:
     assert outcome(events, door, extracts=extracts) == careful(lambda: outcome(events, door, extracts=extracts))

@@ -29,12 +29,11 @@ from tether_schemas.facts import (
     PolicyDeclared,
 )
 from tether_schemas.fields import BadField
-from tether_schemas.forms import WrittenForm
 from tether_schemas.subjects import parse_subject
 from tether_schemas.targets import SubjectTarget
 from tether_schemas.times import time_us
 from tether_schemas.topics import KIND_OF_TYPE
-from tether_schemas.usual import Usual, stored_claim
+from tether_schemas.usual import TYPE, Usual, stored_claim
 
 from tether_streams.core.claims import Claims, TooManyFacts, assertion_id_of
 from tether_streams.core.rules import RuleSet
@@ -83,10 +82,9 @@ def extract(event: Envelope, place: RawPlace, rules: RuleSet | None = None) -> t
 def extract_usual(usual: Usual, place: RawPlace, rules: str | None) -> tuple[FactRecord, dict[str, Any]]:
     """The same for a `memory.write` that was read as such, which cannot fail; and the record as JSON, written as
     codec.encode_record writes it. `rules` is the version of the rules in force."""
-    event = usual.event
     assertion, stored = _of_usual(usual)
-    recorded, stored_recorded = _evidence_of_usual(event.data)
-    head = (event.namespace, event.source, event.id, event.type, event.time, usual.time_us)
+    recorded, stored_recorded = _evidence_of_usual(usual)
+    head = (usual.namespace, usual.source, usual.id, TYPE, usual.time, usual.time_us)
     record = _record(head, place, rules, (recorded, assertion))
     written = {**record, "facts": (stored_recorded, stored)}
     if rules is None:
@@ -95,30 +93,29 @@ def extract_usual(usual: Usual, place: RawPlace, rules: str | None) -> tuple[Fac
 
 
 def _of_usual(usual: Usual) -> tuple[Asserted, dict[str, Any]]:
-    event = usual.event
-    stored = stored_claim(usual)
-    evidence = (event.namespace, event.source, event.id)
-    assertion_id = assertion_id_of(evidence, {**_SAID_ANYHOW, **stored, "premises": sorted(usual.premises)})
+    stored, premises = stored_claim(usual), usual.premises
+    keys = sorted([premise.key for premise in premises])
+    evidence = (usual.namespace, usual.source, usual.id)
+    assertion_id = assertion_id_of(evidence, {**_SAID_ANYHOW, **stored, "premises": keys})
     stored["type"] = "Asserted"
     stored["assertion_id"] = assertion_id
     stored["place"] = 0
     values = {**_ASSERTED, **stored}
-    if usual.premises:
-        premises = usual.premises.values()
+    if premises:
         stored["premises"] = [premise.stored for premise in premises]
         values["premises"] = tuple([premise.ref for premise in premises])
     return trusted(Asserted, values), stored
 
 
-def _evidence_of_usual(data: WrittenForm) -> tuple[EvidenceRecorded, dict[str, Any]]:
-    if data.session_id is None and data.call_id is None:
+def _evidence_of_usual(usual: Usual) -> tuple[EvidenceRecorded, dict[str, Any]]:
+    if usual.session_id is None and usual.call_id is None:
         return _OUTSIDE_SESSIONS
     stored: dict[str, Any] = {"type": "EvidenceRecorded", "kind": "tool_result"}
-    if data.session_id is not None:
-        stored["session_id"] = data.session_id
-    stored["tool"] = data.tool
-    if data.call_id is not None:
-        stored["call_id"] = data.call_id
+    if usual.session_id is not None:
+        stored["session_id"] = usual.session_id
+    stored["tool"] = MEMORY_WRITE
+    if usual.call_id is not None:
+        stored["call_id"] = usual.call_id
     stored["is_error"] = False
     return trusted(EvidenceRecorded, {**_RECORDED, **stored}), stored
 

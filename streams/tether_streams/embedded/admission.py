@@ -61,43 +61,40 @@ def admit(raw: object, door: Door, limits: Limits, now_us: int) -> Admitted:
     if is_text and len(raw) > limits.payload_bytes_max + ENVELOPE_BYTES_MAX:
         raise BadEvent("event", _too_large(len(raw), limits.payload_bytes_max + ENVELOPE_BYTES_MAX))
     found = read(cast(RawInput, raw), door.namespace)
-    if isinstance(found.event, Usual):
-        event, topic = found.event.event, TOOL_RESULTS
-    else:
-        event, topic = found.event, TOPIC_OF_TYPE[found.event.__dict__["type"]]
+    event = found.event
     if door.namespace is not None:
-        _check_door(found.event, event.namespace, door.namespace)
-    _check_times(found.event, now_us, limits.future_skew_max_s)
+        _check_door(event, door.namespace)
+    _check_times(event, now_us, limits.future_skew_max_s)
     payload, envelope = found.payload, found.envelope
     if len(payload) > limits.payload_bytes_max:
         raise BadEvent("data", _too_large(len(payload), limits.payload_bytes_max))
     if len(envelope) > ENVELOPE_BYTES_MAX:
         raise BadEvent("event", f"has attributes of {len(envelope)} bytes; move what is large into data")
+    topic = TOOL_RESULTS if isinstance(event, Usual) else TOPIC_OF_TYPE[event.__dict__["type"]]
     record = NewRecord(topic, event.namespace, event.source, event.id, found.content_hash, envelope, payload)
-    return Admitted(found.event, record, is_text or _is_settled(found.event))
+    return Admitted(event, record, is_text or _is_settled(event))
 
 
 def _too_large(size_bytes: int, limit_bytes: int) -> str:
     return f"has {size_bytes} bytes, over the limit of {limit_bytes} (TETHER_PAYLOAD_BYTES_MAX); split it or raise it"
 
 
-def _check_door(event: Envelope | Usual, namespace: str, allowed: str) -> None:
-    if namespace != allowed:
-        raise BadNamespace(f"this memory is of {allowed!r}; append to {namespace!r} through Store")
+def _check_door(event: Envelope | Usual, allowed: str) -> None:
+    if event.namespace != allowed:
+        raise BadNamespace(f"this memory is of {allowed!r}; append to {event.namespace!r} through Store")
     if type(event) is DecisionEvent and event.data.action == "policy":
         raise BadEvent("data.action", "a policy decision is the operator's; append it through Store")
 
 
 def _check_times(event: Envelope | Usual, now_us: int, skew_max_s: int) -> None:
     if isinstance(event, Usual):
-        time, at_us, observed_at = event.event.time, event.time_us, event.event.data.arguments.observed_at
+        at_us, observed_at = event.time_us, event.claim.observed_at
     else:
         write = event.data.built_in if isinstance(event, ToolResultEvent) else None
-        observed_at = write.observed_at if isinstance(write, MemoryWrite) else None
-        time, at_us = event.time, time_us(event.time)
+        at_us, observed_at = time_us(event.time), write.observed_at if isinstance(write, MemoryWrite) else None
     latest_us = now_us + skew_max_s * 1_000_000
     if at_us > latest_us:
-        raise BadEvent("time", _ahead(time, now_us, skew_max_s))
+        raise BadEvent("time", _ahead(event.time, now_us, skew_max_s))
     if observed_at is not None and time_us(observed_at) > latest_us:
         raise BadEvent("data.arguments.observed_at", _ahead(observed_at, now_us, skew_max_s))
 
@@ -113,7 +110,7 @@ def _is_settled(event: Envelope | Usual) -> bool:
     """Whether extraction reads nothing of a dict that its owner may still change: arguments are read by then, and are
     texts and numbers but for a value."""
     if isinstance(event, Usual):
-        return isinstance(event.event.data.arguments.value, str | int | float | bool)
+        return isinstance(event.claim.value, str | int | float | bool)
     if not isinstance(event, ToolResultEvent) or event.data.built_in is None:
         return False
     built_in = event.data.built_in
