@@ -8,13 +8,12 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from tether_schemas.builtin import PREMISES_MAX
 from tether_schemas.fields import ID_CHARS_MAX, NAME_CHARS_MAX, TIME_CHARS_MAX
 from tether_schemas.policy import Authority, Mode
 from tether_schemas.refs import RefKind
 from tether_schemas.subjects import TEXT_CHARS_MAX
 from tether_schemas.topics import Kind
-
-PREMISES_MAX = 10_000
 
 _Name = Annotated[str, Meta(min_length=1, max_length=NAME_CHARS_MAX)]
 _Id = Annotated[str, Meta(min_length=1, max_length=ID_CHARS_MAX)]
