@@ -29,10 +29,10 @@ AnyRef = RefText | EvidenceRef
 Refs = Annotated[tuple[AnyRef, ...], Strict(False)]
 Names = Annotated[tuple[Name, ...], Strict(False)]
 
-_OPTIONAL_TIMES = ("valid_from", "valid_to", "observed_at", "expires_at", "review_at")
+OPTIONAL_TIMES = ("valid_from", "valid_to", "observed_at", "expires_at", "review_at")
 
 
-_VERDICTS = frozenset(name for name, policy in DEFAULT.predicates.items() if policy.verdict)
+VERDICTS = frozenset(name for name, policy in DEFAULT.predicates.items() if policy.verdict)
 
 
 def _check_refs(refs: tuple[AnyRef, ...], field: str) -> None:
@@ -83,7 +83,7 @@ class MemoryWrite(BaseModel):
         if self.value is None:
             raise BadField("value", "null is no claim; to take a statement back, use forget or invalidate")
         written = self.__dict__
-        for field in _OPTIONAL_TIMES:
+        for field in OPTIONAL_TIMES:
             if written[field] is not None:
                 check_time(written[field], field)
         _check_refs(self.derived_from, "derived_from")
@@ -91,7 +91,7 @@ class MemoryWrite(BaseModel):
             subject = parse_subject(self.subject)
         except BadSubject as error:
             raise BadField("subject", str(error)) from None
-        if self.predicate in _VERDICTS:
+        if self.predicate in VERDICTS:
             self._verdict(subject.version is None and subject.scheme in VERSIONED)
         return self
 

@@ -66,7 +66,23 @@ def check_json(value: Any, path: str = "") -> Survey:
 def is_plain(value: Any) -> bool:
     """What check_json says of a value that it let pass before."""
     kind = _type_of(value)
+    if kind is float:
+        return _is_written_alike(value)
     return kind is bool or kind is str or _walk(value, 0) < _NOT_PLAIN
+
+
+def is_plain_inside(value: Any, depth: int) -> bool:
+    """What check_json says of a value that stands `depth` levels down, all of whose texts have a UTF-8 form.
+
+    Raises NotJson, without saying where.
+    """
+    kind = _type_of(value)
+    if kind is bool or kind is str:
+        return True
+    try:
+        return _walk(value, depth) < _NOT_PLAIN
+    except _Refused:
+        raise NotJson("", "cannot be kept exactly") from None
 
 
 def _walk(value: Any, depth: int) -> int:  # noqa: C901  # the hottest walk: one call per container, no more

@@ -5,13 +5,15 @@ lone surrogates, no name twice in one object (one of the two values would be los
 fraction or an exponent are IEEE doubles, as everywhere in JSON; integers are exact up to 64 bits, refused beyond.
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any, NamedTuple, cast, get_args
 
 import orjson
+from msgspec import MsgspecError, Struct
+from msgspec.json import Decoder
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
@@ -20,11 +22,15 @@ from tether_schemas.errors import BadEvent, UnknownVersion
 from tether_schemas.events import Envelope, RawEvent, ToolResultEvent, public_fault
 from tether_schemas.facts import RECORD_VERSION, Fact, FactRecord
 from tether_schemas.fields import BadField, first_fault
-from tether_schemas.refs import Ref
+from tether_schemas.forms import FactRecordForm
+from tether_schemas.refs import Ref, stored_ref
 from tether_schemas.topics import TOPIC_OF_TYPE
+from tether_schemas.usual import Usual, is_plain_usual, model_of, nests_too_deep, record_of, usual_of
 
 _validate_event: Callable[[Any], Envelope] = TypeAdapter[Envelope](RawEvent).validator.validate_python
 _validate_record: Callable[[bytes], FactRecord] = TypeAdapter(FactRecord).validator.validate_json
+_read_record = Decoder(FactRecordForm).decode
+_AROUND_DATA = len(',"data":') + len("}")
 _SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
 
 RawInput = Envelope | dict[str, Any] | bytes | str
@@ -38,6 +44,17 @@ class Decoded(NamedTuple):
     content_hash: str
 
 
+class Read(Struct, frozen=True, gc=False):
+    """What Decoded says, where the usual event is not made into models; and the event as it is stored, its `data`
+    apart from all else."""
+
+    event: Envelope | Usual
+    fields: dict[str, Any]
+    content_hash: str
+    envelope: bytes
+    payload: bytes
+
+
 def read_event(raw: RawInput, namespace: str | None = None, *, arguments: bool = True) -> Decoded:
     """Read and check one event in any form, in one walk. Raises BadEvent naming the field and the reason.
 
@@ -45,18 +62,71 @@ def read_event(raw: RawInput, namespace: str | None = None, *, arguments: bool =
     checked too, as `append` does; where anyone may publish, extraction checks them, so that the evidence is recorded
     whatever they are.
     """
+    found = read(raw, namespace, arguments=arguments)
+    event = model_of(found.event, found.fields) if isinstance(found.event, Usual) else found.event
+    return Decoded(event, found.fields, found.content_hash)
+
+
+def read(raw: RawInput, namespace: str | None = None, *, arguments: bool = True) -> Read:
+    """read_event for those who store the event and make facts of it."""
+    if (type(raw) is bytes or type(raw) is str) and (found := _read_normal(raw, namespace, arguments)) is not None:
+        return found
     text, fields = _read(raw)
     survey = _look_over(fields, text)
-    if namespace is not None and "namespace" not in fields:
-        fields = {**fields, "namespace": namespace}
-    event = _validate(fields, arguments)
-    return Decoded(event, fields, hashlib.sha256(canonical_of_checked(fields, survey.plain)).hexdigest())
+    fields = _filled_in(fields, namespace)
+    event = usual_of(fields) or _validate(fields, arguments)
+    return _as_read(event, fields, survey.plain)
+
+
+def _read_normal(raw: bytes | str, namespace: str | None, arguments: bool) -> Read | None:
+    """An event from JSON text that is just what orjson writes of it, so that no name stands twice and every number is
+    read as it is. None for any other text, and for any that is to be refused."""
+    try:
+        text = raw.encode() if isinstance(raw, str) else raw
+        fields: Any = orjson.loads(text)
+        if type(fields) is not dict or orjson.dumps(fields) != text:
+            return None
+        filled = _filled_in(cast(dict[str, Any], fields), namespace)
+        event = usual_of(filled)
+        if event is not None:
+            return _as_read(event, filled, is_plain_usual(event, filled), text if filled is fields else None)
+        plain = check_json(filled).plain
+        return _as_read(_validate(filled, arguments), filled, plain)
+    except (ValueError, TypeError, BadEvent):  # ValueError is NotJson too; TypeError: nested too deep to be written
+        return None
+
+
+def _filled_in(fields: dict[str, Any], namespace: str | None) -> dict[str, Any]:
+    return {**fields, "namespace": namespace} if namespace is not None and "namespace" not in fields else fields
+
+
+def _as_read(event: Envelope | Usual, fields: dict[str, Any], plain: bool, whole: bytes | None = None) -> Read:
+    """`whole` is what orjson writes of `fields`, where that is known."""
+    content_hash = sha256(canonical_of_checked(fields, plain)).hexdigest()
+    payload = orjson.dumps(fields["data"])
+    if whole is not None and next(reversed(fields)) == "data":
+        return Read(event, fields, content_hash, whole[: -len(payload) - _AROUND_DATA] + b"}", payload)
+    attributes = fields.copy()
+    del attributes["data"]
+    return Read(event, fields, content_hash, orjson.dumps(attributes), payload)
 
 
 def decode_event(fields: dict[str, Any], *, arguments: bool = True) -> Envelope:
     """Validate one event. Raises BadEvent naming the field and the reason; `arguments` as in read_event."""
     _look_over(fields, None)
-    return _validate(fields, arguments)
+    usual = usual_of(fields)
+    return _validate(fields, arguments) if usual is None else model_of(usual, fields)
+
+
+def read_stored(envelope: bytes, payload: bytes) -> Envelope | Usual:
+    """An event as Read stores it, for those who make facts of it; arguments are left to them. Raises BadEvent."""
+    fields: dict[str, Any] = orjson.loads(envelope)
+    fields["data"] = orjson.loads(payload)
+    usual = usual_of(fields)
+    if usual is not None and not nests_too_deep(usual, fields):
+        return usual
+    _look_over(fields, None)
+    return _validate(fields, arguments=False)
 
 
 def event_dict(raw: RawInput, namespace: str | None = None) -> dict[str, Any]:
@@ -64,7 +134,7 @@ def event_dict(raw: RawInput, namespace: str | None = None) -> dict[str, Any]:
     text, fields = _read(raw)
     if text is not None:
         _look_over(fields, text)
-    return {**fields, "namespace": namespace} if namespace is not None and "namespace" not in fields else fields
+    return _filled_in(fields, namespace)
 
 
 def _read(raw: RawInput) -> tuple[bytes | None, dict[str, Any]]:
@@ -158,7 +228,7 @@ def _without_defaults(fact: Fact) -> dict[str, Any]:
 
 def _as_dict(value: Any) -> Any:
     if isinstance(value, Ref):
-        return value.__dict__ if value.source else {"kind": value.kind, "text": value.text}
+        return stored_ref(value)
     if isinstance(value, BaseModel):
         return value.model_dump(exclude_unset=True)
     raise TypeError(f"no JSON form for {type(value).__name__}")
@@ -176,6 +246,13 @@ _DEFAULTS: dict[type[BaseModel], list[tuple[str, Any]]] = {
 
 def decode_record(data: bytes) -> FactRecord:
     """Read one fact record. Raises UnknownVersion when a newer Tether wrote it, ValueError when it is damaged."""
+    try:
+        return record_of(_read_record(data))
+    except (MsgspecError, ValueError):  # it holds other facts, is of another version, or damaged
+        return _validated_record(data)
+
+
+def _validated_record(data: bytes) -> FactRecord:
     try:
         return _validate_record(data)
     except ValidationError:

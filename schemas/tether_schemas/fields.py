@@ -11,13 +11,14 @@ from tether_schemas.times import BadTime, time_us
 
 ID_CHARS_MAX = 1024
 NAME_CHARS_MAX = 256
+TIME_CHARS_MAX = 64
 
 # No control characters, in any of Unicode's two blocks of them; what is kept exactly is content, not names.
 _PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f]+$"
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=NAME_CHARS_MAX, pattern=_PRINTABLE)]
 EventId = Annotated[str, StringConstraints(min_length=1, max_length=ID_CHARS_MAX, pattern=_PRINTABLE)]
-Time = Annotated[str, StringConstraints(max_length=64)]
+Time = Annotated[str, StringConstraints(max_length=TIME_CHARS_MAX)]
 
 
 class BadField(ValueError):

@@ -47,6 +47,12 @@ class Ref(BaseModel):
         return {"source": self.source, "id": self.text} if self.kind == "evidence" else self.text
 
 
+def stored_ref(ref: Ref) -> dict[str, str]:
+    """A reference as facts store it."""
+    stored = {"kind": ref.kind, "text": ref.text}
+    return {**stored, "source": ref.source} if ref.source else stored
+
+
 def parse_ref(value: "str | EvidenceRef") -> Ref:
     """The reference that a caller wrote. Raises BadSubject with the reason when it names nothing that can be a premise.
 

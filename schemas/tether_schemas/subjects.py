@@ -66,6 +66,17 @@ def parse_subject(text: str, versioned: frozenset[str] = VERSIONED) -> Subject:
     return _parse(text, versioned)
 
 
+def spelling_of(text: str) -> tuple[str, bool]:
+    """The canonical spelling of the subject that `text` names, and whether it lacks the version that its scheme has.
+
+    What parse_subject says, but for ordinary purls, which hardly come again, without a cache. Raises BadSubject.
+    """
+    if len(text) <= TEXT_CHARS_MAX and (match := CANONICAL_PURL.fullmatch(text)):
+        return text, match.group(2) is None
+    subject = _parse(text, VERSIONED)
+    return subject.text, subject.version is None and subject.scheme in VERSIONED
+
+
 def package_of(subject: Subject) -> str:
     """The package that a `pkg` subject is a build or part of: its base without qualifiers and subpath.
 

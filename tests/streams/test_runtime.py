@@ -177,7 +177,7 @@ def test_a_fault_of_extraction_itself_stops_one_event_only(runtime: Runtime, log
     view = ViewDouble()
     drive = runtime.drive(view)
     runtime.append_many([write(1), write(2)], ACME)
-    runtime.recent.put(log.read(RAW, 0, 1)[0], Envelope.model_construct())
+    runtime.recent.put([(log.read(RAW, 0, 1)[0], Envelope.model_construct())])
     drive.catch_up()
     assert [key[2] for key in view.records] == ["2"]
     assert log.letters.list(0, 10)[0].reason.startswith("extraction failed, ")

@@ -4,6 +4,8 @@ Ids are content-addressed over the evidence and the claim in canonical spelling,
 facts and two equal claims of one evidence are one assertion.
 """
 
+from typing import Any
+
 from tether_schemas.build import trusted
 from tether_schemas.builtin import AnyRef, MemoryLink, MemoryWrite
 from tether_schemas.canonical import content_id, is_plain
@@ -27,7 +29,7 @@ class Claims:
 
     def __init__(self, event: Envelope) -> None:
         self.facts: list[Asserted | Linked] = []
-        self._evidence = [event.namespace, event.source, event.id]
+        self._evidence = (event.namespace, event.source, event.id)
         self._time = event.time
         self._ids: set[str] = set()
 
@@ -40,12 +42,9 @@ class Claims:
             values["issuer"] = issuer
         if values["observed_at"] is None:
             values["observed_at"] = self._time
-        content = {name: value for name, value in values.items() if value is not None}
-        content["premises"] = sorted(premises)
-        # Texts were checked when the event was read; only numbers and names may need more than sorting.
-        confidence = values["confidence"]
-        plain = is_plain(values["value"]) and (confidence is None or is_plain(confidence))
-        assertion_id = content_id("as", {"evidence": self._evidence, "claim": content}, plain)
+        given = {name: value for name, value in values.items() if value is not None}
+        given["premises"] = sorted(premises)
+        assertion_id = assertion_id_of(self._evidence, given)
         if self._is_new(assertion_id):
             values["type"] = "Asserted"
             values["assertion_id"] = assertion_id
@@ -72,6 +71,18 @@ class Claims:
             raise TooManyFacts
         self._ids.add(identifier)
         return True
+
+
+def assertion_id_of(evidence: tuple[str, str, str], claim: dict[str, Any]) -> str:
+    """The id of one assertion of the evidence (namespace, source, id).
+
+    `claim` holds the fields of MemoryWrite that are not None, the subject in canonical spelling, issuer and observed
+    time filled in, and as `premises` the sorted keys of its references.
+    """
+    confidence = claim.get("confidence")
+    # Texts were checked when the event was read; only numbers and names may need more than sorting.
+    plain = is_plain(claim["value"]) and (confidence is None or is_plain(confidence))
+    return content_id("as", {"evidence": evidence, "claim": claim}, plain)
 
 
 def _by_key(written: tuple[AnyRef, ...]) -> dict[str, Ref]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tether_schemas.build import trusted
-from tether_schemas.builtin import MemoryLink, MemoryWrite
+from tether_schemas.builtin import MEMORY_WRITE, MemoryLink, MemoryWrite
 from tether_schemas.events import (
     AdvisoryEvent,
     DecisionEvent,
@@ -18,7 +18,9 @@ from tether_schemas.events import (
     TranscriptEvent,
 )
 from tether_schemas.facts import (
+    RECORD_VERSION,
     AdvisoryIssued,
+    Asserted,
     Decided,
     EvidenceDeleted,
     EvidenceRecorded,
@@ -31,11 +33,24 @@ from tether_schemas.subjects import parse_subject
 from tether_schemas.targets import SubjectTarget
 from tether_schemas.times import time_us
 from tether_schemas.topics import KIND_OF_TYPE
+from tether_schemas.usual import TYPE, Usual, stored_claim
 
-from tether_streams.core.claims import Claims, TooManyFacts
+from tether_streams.core.claims import Claims, TooManyFacts, assertion_id_of
 from tether_streams.core.rules import RuleSet
 
 EXTRACTOR = "1"
+
+# In the order in which claims.Claims fills it, so that both write the same bytes.
+_ASSERTED: dict[str, Any] = {
+    name: Asserted.model_fields[name].default
+    for name in (*MemoryWrite.model_fields, "type", "assertion_id", "place", "premises", "possible")
+    if name != "derived_from"
+}
+_RECORDED: dict[str, Any] = {name: field.default for name, field in EvidenceRecorded.model_fields.items()}
+_OUTSIDE = {"type": "EvidenceRecorded", "kind": "tool_result", "tool": MEMORY_WRITE, "is_error": False}
+_OUTSIDE_SESSIONS = trusted(EvidenceRecorded, {**_RECORDED, **_OUTSIDE}), _OUTSIDE
+# What a claim says where it is silent, and its id is made of.
+_SAID_ANYHOW = {name: _ASSERTED[name] for name in ("scope", "mode", "authority", "premises_complete")}
 
 
 class RawPlace(NamedTuple):
@@ -60,27 +75,74 @@ def extract(event: Envelope, place: RawPlace, rules: RuleSet | None = None) -> t
     """The facts of one event, EvidenceRecorded first, and what failed. Never raises on an event that decodes."""
     faults: list[Fault] = []
     facts = (_evidence(event), *_facts(event, rules, faults))
-    record = trusted(
-        FactRecord,
-        {
-            "v": 1,
-            "namespace": event.namespace,
-            "source": event.source,
-            "id": event.id,
-            "event_type": event.__dict__["type"],
-            "time": event.time,
-            "time_us": time_us(event.time),
-            "recorded_us": place.recorded_us,
-            "topic": place.topic,
-            "partition": place.partition,
-            "offset": place.offset,
-            "content_hash": place.content_hash,
-            "extractor": EXTRACTOR,
-            "rules": None if rules is None else rules.version,
-            "facts": facts,
-        },
-    )
-    return record, tuple(faults)
+    head = (event.namespace, event.source, event.id, event.__dict__["type"], event.time, time_us(event.time))
+    return trusted(FactRecord, _record(head, place, None if rules is None else rules.version, facts)), tuple(faults)
+
+
+def extract_usual(usual: Usual, place: RawPlace, rules: str | None) -> tuple[FactRecord, dict[str, Any]]:
+    """The same for a `memory.write` that was read as such, which cannot fail; and the record as JSON, written as
+    codec.encode_record writes it. `rules` is the version of the rules in force."""
+    assertion, stored = _of_usual(usual)
+    recorded, stored_recorded = _evidence_of_usual(usual)
+    head = (usual.namespace, usual.source, usual.id, TYPE, usual.time, usual.time_us)
+    record = _record(head, place, rules, (recorded, assertion))
+    written = {**record, "facts": (stored_recorded, stored)}
+    if rules is None:
+        del written["rules"]
+    return trusted(FactRecord, record), written
+
+
+def _of_usual(usual: Usual) -> tuple[Asserted, dict[str, Any]]:
+    stored, premises = stored_claim(usual), usual.premises
+    keys = sorted([premise.key for premise in premises])
+    evidence = (usual.namespace, usual.source, usual.id)
+    assertion_id = assertion_id_of(evidence, {**_SAID_ANYHOW, **stored, "premises": keys})
+    stored["type"] = "Asserted"
+    stored["assertion_id"] = assertion_id
+    stored["place"] = 0
+    values = {**_ASSERTED, **stored}
+    if premises:
+        stored["premises"] = [premise.stored for premise in premises]
+        values["premises"] = tuple([premise.ref for premise in premises])
+    return trusted(Asserted, values), stored
+
+
+def _evidence_of_usual(usual: Usual) -> tuple[EvidenceRecorded, dict[str, Any]]:
+    if usual.session_id is None and usual.call_id is None:
+        return _OUTSIDE_SESSIONS
+    stored: dict[str, Any] = {"type": "EvidenceRecorded", "kind": "tool_result"}
+    if usual.session_id is not None:
+        stored["session_id"] = usual.session_id
+    stored["tool"] = MEMORY_WRITE
+    if usual.call_id is not None:
+        stored["call_id"] = usual.call_id
+    stored["is_error"] = False
+    return trusted(EvidenceRecorded, {**_RECORDED, **stored}), stored
+
+
+def _record(
+    head: tuple[str, str, str, str, str, int], place: RawPlace, rules: str | None, facts: tuple[Fact, ...]
+) -> dict[str, Any]:
+    """The fields of a record; `head` is of the event: namespace, source, id, type, time in both forms."""
+    namespace, source, event_id, event_type, time, in_us = head
+    recorded_us, topic, partition, offset, content_hash = place
+    return {
+        "v": RECORD_VERSION,
+        "namespace": namespace,
+        "source": source,
+        "id": event_id,
+        "event_type": event_type,
+        "time": time,
+        "time_us": in_us,
+        "recorded_us": recorded_us,
+        "topic": topic,
+        "partition": partition,
+        "offset": offset,
+        "content_hash": content_hash,
+        "extractor": EXTRACTOR,
+        "rules": rules,
+        "facts": facts,
+    }
 
 
 def _evidence(event: Envelope) -> EvidenceRecorded:

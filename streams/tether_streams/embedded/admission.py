@@ -4,16 +4,18 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import orjson
+from msgspec import Struct
 from pydantic import BaseModel
 from tether_schemas.builtin import MemoryWrite
-from tether_schemas.codec import RawInput, read_event
+from tether_schemas.codec import RawInput, read
 from tether_schemas.errors import BadEvent, BadNamespace
 from tether_schemas.events import DecisionEvent, Envelope, ToolResultEvent
 from tether_schemas.times import time_us, us_text
-from tether_schemas.topics import TOPIC_OF_TYPE
+from tether_schemas.topics import TOOL_RESULTS, TOPIC_OF_TYPE
+from tether_schemas.usual import Usual
 
 from tether_streams.ports import NewLetter, NewRecord
 
@@ -22,6 +24,8 @@ ENVELOPE_BYTES_MAX = 256 * 1024
 FUTURE_SKEW_MAX_S = 300
 LETTER_BYTES_MAX = 64 * 1024 * 1024
 DESCRIPTION_CHARS_MAX = 4096
+
+_FORMS = (dict, bytes, str, Envelope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +44,10 @@ class Door:
     namespace: str | None = None
 
 
-class Admitted(NamedTuple):
+class Admitted(Struct, frozen=True, gc=False):
     """An accepted event, and its record. `settled`: nobody outside holds a part of it that extraction reads."""
 
-    event: Envelope
+    event: Envelope | Usual
     record: NewRecord
     settled: bool
 
@@ -51,47 +55,48 @@ class Admitted(NamedTuple):
 def admit(raw: object, door: Door, limits: Limits, now_us: int) -> Admitted:
     """Read and check one event. Raises BadEvent naming the field and the reason, BadNamespace for one that the door
     does not let through. `now_us` is the log's clock."""
-    if not isinstance(raw, dict | bytes | str | Envelope):
+    if not isinstance(raw, _FORMS):
         raise BadEvent("event", f"is a dict, JSON text or bytes, or an event model, not {type(raw).__name__}")
-    if isinstance(raw, bytes | str) and len(raw) > limits.payload_bytes_max + ENVELOPE_BYTES_MAX:
+    is_text = isinstance(raw, (bytes, str))
+    if is_text and len(raw) > limits.payload_bytes_max + ENVELOPE_BYTES_MAX:
         raise BadEvent("event", _too_large(len(raw), limits.payload_bytes_max + ENVELOPE_BYTES_MAX))
-    event, fields, content_hash = read_event(cast(RawInput, raw), door.namespace)
-    _check_door(event, door)
+    found = read(cast(RawInput, raw), door.namespace)
+    event = found.event
+    if door.namespace is not None:
+        _check_door(event, door.namespace)
     _check_times(event, now_us, limits.future_skew_max_s)
-    payload = orjson.dumps(fields["data"])
+    payload, envelope = found.payload, found.envelope
     if len(payload) > limits.payload_bytes_max:
         raise BadEvent("data", _too_large(len(payload), limits.payload_bytes_max))
-    attributes = fields.copy()
-    del attributes["data"]
-    envelope = orjson.dumps(attributes)
     if len(envelope) > ENVELOPE_BYTES_MAX:
         raise BadEvent("event", f"has attributes of {len(envelope)} bytes; move what is large into data")
-    topic = TOPIC_OF_TYPE[event.__dict__["type"]]
-    record = NewRecord(topic, event.namespace, event.source, event.id, content_hash, envelope, payload)
-    return Admitted(event, record, isinstance(raw, bytes | str) or _is_settled(event))
+    topic = TOOL_RESULTS if isinstance(event, Usual) else TOPIC_OF_TYPE[event.__dict__["type"]]
+    record = NewRecord(topic, event.namespace, event.source, event.id, found.content_hash, envelope, payload)
+    return Admitted(event, record, is_text or _is_settled(event))
 
 
 def _too_large(size_bytes: int, limit_bytes: int) -> str:
     return f"has {size_bytes} bytes, over the limit of {limit_bytes} (TETHER_PAYLOAD_BYTES_MAX); split it or raise it"
 
 
-def _check_door(event: Envelope, door: Door) -> None:
-    if door.namespace is None:
-        return
-    if event.namespace != door.namespace:
-        raise BadNamespace(f"this memory is of {door.namespace!r}; append to {event.namespace!r} through Store")
+def _check_door(event: Envelope | Usual, allowed: str) -> None:
+    if event.namespace != allowed:
+        raise BadNamespace(f"this memory is of {allowed!r}; append to {event.namespace!r} through Store")
     if type(event) is DecisionEvent and event.data.action == "policy":
         raise BadEvent("data.action", "a policy decision is the operator's; append it through Store")
 
 
-def _check_times(event: Envelope, now_us: int, skew_max_s: int) -> None:
+def _check_times(event: Envelope | Usual, now_us: int, skew_max_s: int) -> None:
+    if isinstance(event, Usual):
+        at_us, observed_at = event.time_us, event.claim.observed_at
+    else:
+        write = event.data.built_in if isinstance(event, ToolResultEvent) else None
+        at_us, observed_at = time_us(event.time), write.observed_at if isinstance(write, MemoryWrite) else None
     latest_us = now_us + skew_max_s * 1_000_000
-    if time_us(event.time) > latest_us:
+    if at_us > latest_us:
         raise BadEvent("time", _ahead(event.time, now_us, skew_max_s))
-    if isinstance(event, ToolResultEvent) and isinstance(write := event.data.built_in, MemoryWrite):
-        observed_at = write.observed_at
-        if observed_at is not None and time_us(observed_at) > latest_us:
-            raise BadEvent("data.arguments.observed_at", _ahead(observed_at, now_us, skew_max_s))
+    if observed_at is not None and time_us(observed_at) > latest_us:
+        raise BadEvent("data.arguments.observed_at", _ahead(observed_at, now_us, skew_max_s))
 
 
 def _ahead(time: str, now_us: int, skew_max_s: int) -> str:
@@ -101,9 +106,11 @@ def _ahead(time: str, now_us: int, skew_max_s: int) -> str:
     )
 
 
-def _is_settled(event: Envelope) -> bool:
+def _is_settled(event: Envelope | Usual) -> bool:
     """Whether extraction reads nothing of a dict that its owner may still change: arguments are read by then, and are
     texts and numbers but for a value."""
+    if isinstance(event, Usual):
+        return isinstance(event.claim.value, str | int | float | bool)
     if not isinstance(event, ToolResultEvent) or event.data.built_in is None:
         return False
     built_in = event.data.built_in

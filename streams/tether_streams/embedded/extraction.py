@@ -3,17 +3,18 @@
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import orjson
-from tether_schemas.codec import decode_event, decode_record, encode_record
+from tether_schemas.codec import decode_record, encode_record, read_stored
 from tether_schemas.errors import BadEvent, LogCorrupt, TetherError
 from tether_schemas.events import DecisionEvent, Envelope
 from tether_schemas.facts import FactRecord
 from tether_schemas.fields import BadField
 from tether_schemas.topics import DECISIONS, RAW, FactTopics, fact_topics
+from tether_schemas.usual import Usual
 
-from tether_streams.core.extract import RawPlace, extract
+from tether_streams.core.extract import RawPlace, extract, extract_usual
 from tether_streams.core.rules import RuleSet
 from tether_streams.embedded.bulk import bulk
 from tether_streams.ports import Letters, Log, NewLetter, NewRecord, Stored
@@ -22,6 +23,11 @@ FACT_TOPICS = fact_topics(1)
 PUBLIC = "*"
 BATCH_RECORDS_MAX = 1_000
 REASON_CHARS_MAX = 2_000
+
+_FORGOTTEN = (None, None, 0)
+
+
+Event = Envelope | Usual
 
 
 class Step(NamedTuple):
@@ -41,24 +47,28 @@ class Recent:
         self._bytes_max = bytes_max
         self._lock = threading.Lock()
         self._bytes = 0
-        self._events: dict[int, tuple[Stored, Envelope, int]] = {}
+        self._events: dict[int, tuple[Stored, Event, int]] = {}
         self.wanted = False  # somebody extracts in this process
 
-    def put(self, stored: Stored, event: Envelope) -> None:
-        """Remember an event that was just appended."""
-        size_bytes = len(stored.envelope) + len(stored.payload or b"")
+    def put(self, events: Iterable[tuple[Stored, Event]]) -> None:
+        """Remember events that were just appended."""
         with self._lock:
-            if len(self._events) >= self._events_max or self._bytes + size_bytes > self._bytes_max:
-                self._events, self._bytes = {}, 0
-            self._events[stored.offset] = stored, event, size_bytes
-            self._bytes += size_bytes
+            for stored, event in events:
+                size_bytes = len(stored.envelope) + len(stored.payload or b"")
+                if len(self._events) >= self._events_max or self._bytes + size_bytes > self._bytes_max:
+                    self._events, self._bytes = {}, 0
+                self._events[stored.offset] = stored, event, size_bytes
+                self._bytes += size_bytes
 
-    def pop(self, offset: int) -> Envelope | None:
-        """The event at a raw offset, if it is still known."""
+    def pop(self, offsets: Iterable[int]) -> list[Event | None]:
+        """The events at raw offsets, as far as they are still known."""
+        found: list[Event | None] = []
         with self._lock:
-            _, event, size_bytes = self._events.pop(offset, (None, None, 0))
-            self._bytes -= size_bytes
-        return event
+            for offset in offsets:
+                _, event, size_bytes = self._events.pop(offset, _FORGOTTEN)
+                self._bytes -= size_bytes
+                found.append(event)
+        return found
 
     def next(self, after: int, facts: dict[int, int], limit: int) -> list[Stored]:
         """At most `limit` records above `after` without a gap; `facts` says where runs of facts begin and end."""
@@ -142,16 +152,18 @@ class Extraction:
         if not stored:
             return None
         letters: list[NewLetter] = []
-        records = [record for one in stored if (record := self._extract(one, letters)) is not None]
+        made: list[tuple[FactRecord, NewRecord]] = []
+        for one, event in zip(stored, self._recent.pop([one.offset for one in stored]), strict=True):
+            self._extract(one, event, letters, made)
         if letters:
             self._letters.add(letters)  # first: once the facts are there, nobody comes by again
         position = 0
-        if records:
-            position = self._append(records)
+        if made:
+            position = self._append([new for _, new in made])
             self.facts_end = max(self.facts_end, position)
         self.extracted = stored[-1].offset
         self._made = {first: last for first, last in self._made.items() if last > self.extracted}
-        return Step(records, position, self.extracted)
+        return Step([record for record, _ in made], position, self.extracted)
 
     def _next(self) -> list[Stored]:
         """The next raw records: as they were appended here, where these are all there are; else from the log."""
@@ -161,33 +173,46 @@ class Extraction:
             return known
         return self._log.read(RAW, self.extracted, limit)
 
-    def _extract(self, stored: Stored, letters: list[NewLetter]) -> FactRecord | None:
+    def _extract(
+        self,
+        stored: Stored,
+        event: Event | None,
+        letters: list[NewLetter],
+        made: list[tuple[FactRecord, NewRecord]],
+    ) -> None:
         try:
             if stored.payload is None and (carried := self._carried(stored.offset)) is not None:
-                return carried
-            event = self._recent.pop(stored.offset) or _decode(stored)
-            return self._facts(stored, event, letters)
+                made.append((carried, new_record(carried, self._topics)))
+                return
+            made.append(self._facts(stored, event or _decode(stored), letters))
         except (BadEvent, ValueError) as error:
             letters.append(_letter(stored, str(error), 0))
         except Exception as error:  # a fault of ours: it stops this event, never those behind it
             letters.append(_letter(stored, f"extraction failed, {type(error).__name__}: {error}", 0))
-        return None
 
-    def _facts(self, stored: Stored, event: Envelope, letters: list[NewLetter]) -> FactRecord:
+    def _facts(self, stored: Stored, event: Event, letters: list[NewLetter]) -> tuple[FactRecord, NewRecord]:
+        place = RawPlace(stored.recorded_us, stored.topic, stored.partition, stored.offset, stored.content_hash)
+        if isinstance(event, Usual):
+            rules = self._rules.of(stored.namespace)
+            record, written = extract_usual(event, place, None if rules is None else rules.version)
+            return record, self._new(stored, orjson.dumps(written))
         reasons: list[str] = []
         try:
             self._rules.declare(event)
         except BadField as error:
             reasons.append(f"these rules do not compile, the former stay in force: {error}")
-        place = RawPlace(stored.recorded_us, stored.topic, stored.partition, stored.offset, stored.content_hash)
         record, faults = extract(event, place, self._rules.of(event.namespace))
         reasons += [fault.reason if fault.rule is None else f"rule {fault.rule}: {fault.reason}" for fault in faults]
         letters += [_letter(stored, reason, index) for index, reason in enumerate(reasons)]
-        return record
+        return record, self._new(stored, encode_record(record))
 
-    def _append(self, records: Sequence[FactRecord]) -> int:
+    def _new(self, stored: Stored, facts: bytes) -> NewRecord:
+        names = (stored.namespace, stored.source, stored.id, stored.content_hash)
+        return _new(names, (stored.topic, stored.partition, stored.offset), facts, self._topics)
+
+    def _append(self, records: Sequence[NewRecord]) -> int:
         """Append facts in one transaction; facts that a crash left unnoticed are answered as duplicates."""
-        appended = self._log.append([new_record(record, self._topics) for record in records])
+        appended = self._log.append(records)
         if any(answer.conflict for answer in appended):
             raise TetherError("the log's facts are of other events than its raw topics; restore the log from a backup")
         first, last = appended[0].offset, max(answer.offset for answer in appended)
@@ -203,7 +228,8 @@ class Extraction:
                 after = stored.offset
                 if after <= self.extracted and stored.payload is not None and b'"rules"' in stored.payload:
                     try:
-                        rules.declare(_decode(stored))
+                        if not isinstance(event := _decode(stored), Usual):
+                            rules.declare(event)
                     except (BadEvent, ValueError):
                         continue  # it is a dead letter since it was extracted
         return rules
@@ -251,11 +277,10 @@ def whole_event(stored: Stored) -> bytes:
     return stored.envelope[:-1] + b',"data":' + (stored.payload or b"null") + b"}"
 
 
-def _decode(stored: Stored) -> Envelope:
+def _decode(stored: Stored) -> Event:
     if stored.payload is None:
         raise BadEvent("data", "its payload was destroyed before its facts were extracted")
-    fields = cast(dict[str, Any], orjson.loads(stored.envelope))
-    return decode_event({**fields, "data": orjson.loads(stored.payload)}, arguments=False)
+    return read_stored(stored.envelope, stored.payload)
 
 
 def fact_record(stored: Stored) -> FactRecord:
@@ -270,11 +295,17 @@ def fact_record(stored: Stored) -> FactRecord:
 
 def new_record(record: FactRecord, topics: FactTopics = FACT_TOPICS) -> NewRecord:
     """The facts of one event as a record of the log."""
-    topic = topics.public if record.namespace == PUBLIC else topics.own
-    envelope = orjson.dumps({"raw": [record.topic, record.partition, record.offset]})
-    # The hash of the event, not of these bytes: a newer extractor's facts of the same event are the same record.
+    raw = (record.topic, record.partition, record.offset)
     names = (record.namespace, record.source, record.id, record.content_hash)
-    return NewRecord(topic, *names, envelope, encode_record(record), record.offset)
+    return _new(names, raw, encode_record(record), topics)
+
+
+def _new(names: tuple[str, str, str, str], raw: tuple[str, int, int], facts: bytes, topics: FactTopics) -> NewRecord:
+    """The record of one event's facts."""
+    topic = topics.public if names[0] == PUBLIC else topics.own
+    envelope = orjson.dumps({"raw": raw})
+    # The hash of the event, not of these bytes: a newer extractor's facts of the same event are the same record.
+    return NewRecord(topic, *names, envelope, facts, raw[2])
 
 
 def _letter(stored: Stored, reason: str, index: int) -> NewLetter:

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Self
 
 from tether_schemas.errors import BadRequest
@@ -35,10 +36,13 @@ WHERE r.made_of IS NOT NULL
 # Rows come in the order of `wanted`, since SQLite never reorders a CROSS JOIN; sorting again would hold all payloads.
 _READ = """
 SELECT
-    r.topic, r.partition, r.offset, r.recorded_us, r.namespace, r.source, r.id, r.content_hash, r.envelope, p.bytes
+    r.topic, r.partition, r.offset, r.recorded_us,
+    coalesce(r.namespace, o.namespace), coalesce(r.source, o.source), coalesce(r.id, o.id),
+    r.content_hash, r.envelope, p.bytes
 FROM ({offsets} ORDER BY offset LIMIT ?) AS wanted
 CROSS JOIN records AS r USING (offset)
 LEFT JOIN payloads AS p USING (offset)
+LEFT JOIN records AS o ON o.offset = r.made_of
 """
 _OFFSETS = "SELECT offset FROM records WHERE topic = ? AND offset > ?"
 _END = "SELECT coalesce(max(offset), 0) FROM records WHERE topic = ?"
@@ -154,12 +158,14 @@ def _insert(writer: sqlite3.Connection, records: Sequence[NewRecord], now_us: in
     recorded_us = max(now_us, last_us)
     classes = {topic: identity_class(topic) for topic in {record.topic for record in records}}
     rows = [
-        (classes[r.topic], r.topic, recorded_us, r.namespace, r.source, r.id, r.content_hash, r.made_of, r.envelope)
-        for r in records
+        (classes[topic], topic, recorded_us, namespace, source, id, content_hash, made_of, envelope)
+        if made_of is None
+        else (classes[topic], topic, recorded_us, None, None, None, content_hash, made_of, envelope)
+        for topic, namespace, source, id, content_hash, envelope, _, made_of in records
     ]
     if writer.executemany(_INSERT, rows).rowcount == len(records):
-        answers = [Appended(offset, recorded_us) for offset in range(last + 1, last + 1 + len(records))]
-        new = [(offset, record.payload) for offset, record in enumerate(records, last + 1)]
+        answers = list(map(Appended, range(last + 1, last + 1 + len(records)), repeat(recorded_us)))
+        new = list(enumerate([record.payload for record in records], last + 1))
     else:
         answers, new = _compare(writer, records, last)
     writer.executemany(_INSERT_PAYLOAD, new)

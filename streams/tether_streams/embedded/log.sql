@@ -13,12 +13,13 @@ CREATE TABLE IF NOT EXISTS records (
     topic TEXT NOT NULL,
     partition INTEGER NOT NULL, -- always 0 here
     recorded_us INTEGER NOT NULL, -- microseconds since the epoch, never below that of a lower offset
-    namespace TEXT NOT NULL,
-    source TEXT NOT NULL,
-    id TEXT NOT NULL,
+    namespace TEXT, -- this and the next two NULL: as of the record that it is made of
+    source TEXT,
+    id TEXT,
     content_hash TEXT NOT NULL, -- what decides between duplicate and conflict
     made_of INTEGER, -- of facts: the offset of the raw record of the same identity, where it is known
-    envelope BLOB NOT NULL -- JSON: everything but the payload
+    envelope BLOB NOT NULL, -- JSON: everything but the payload
+    CHECK (made_of IS NOT NULL OR (namespace IS NOT NULL AND source IS NOT NULL AND id IS NOT NULL))
 );
 
 -- An identity is one record. Facts that say what they are made of have that record's, so one number tells it.

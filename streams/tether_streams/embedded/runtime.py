@@ -4,7 +4,7 @@ A crash between any two steps loses and doubles nothing: raw events, facts and t
 what says how far they go, and each step starts from there.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tether_schemas.answers import Receipt
@@ -17,6 +17,7 @@ from tether_streams.embedded.bulk import bulk
 from tether_streams.embedded.extraction import (
     BATCH_RECORDS_MAX,
     FACT_TOPICS,
+    Event,
     Extracting,
     Extraction,
     Recent,
@@ -58,7 +59,7 @@ class Runtime:
         [appended] = self.log.append([admitted.record])
         if appended.conflict:
             raise EventConflict(admitted.record.namespace, admitted.record.source, admitted.record.id)
-        self._note(admitted, appended)
+        self._note([(admitted, appended)])
         return Receipt(str(appended.offset), appended.duplicate)
 
     def append_many(self, events: Sequence[RawInput], door: Door) -> list[Receipt]:
@@ -71,14 +72,21 @@ class Runtime:
         now_us = self._now_us()
         admitted: list[Admitted | str] = [self._try(event, door, now_us) for event in events]
         good = [one for one in admitted if not isinstance(one, str)]
-        answers = iter(self.log.append([one.record for one in good]))
+        answers = self.log.append([one.record for one in good])
+        self._note(zip(good, answers, strict=True))
+        settled = iter(answers)
         receipts: list[Receipt] = []
         letters: list[NewLetter] = []
         for event, one in zip(events, admitted, strict=True):
-            reason = one if isinstance(one, str) else self._settle(one, next(answers), receipts)
-            if reason is not None:
-                receipts.append(Receipt(None, False, reason))
-                letters.append(letter(event, reason, door.namespace or named_namespace(event)))
+            if isinstance(one, str):
+                reason = one
+            elif (answer := next(settled)).conflict:
+                reason = str(EventConflict(one.record.namespace, one.record.source, one.record.id))
+            else:
+                receipts.append(Receipt(str(answer.offset), answer.duplicate))
+                continue
+            receipts.append(Receipt(None, False, reason))
+            letters.append(letter(event, reason, door.namespace or named_namespace(event)))
         if letters:
             self.letters.add(letters)
         return receipts
@@ -97,22 +105,19 @@ class Runtime:
         except (BadEvent, BadNamespace) as error:
             return str(error)
 
-    def _settle(self, admitted: Admitted, appended: Appended, receipts: list[Receipt]) -> str | None:
-        """The reason where the log did not take it; else its receipt is given."""
-        record = admitted.record
-        if appended.conflict:
-            return str(EventConflict(record.namespace, record.source, record.id))
-        self._note(admitted, appended)
-        receipts.append(Receipt(str(appended.offset), appended.duplicate))
-        return None
-
-    def _note(self, admitted: Admitted, appended: Appended) -> None:
-        self._recorded_us = max(self._recorded_us, appended.recorded_us)
-        if admitted.settled and not appended.duplicate and self.recent.wanted:
-            record = admitted.record
-            place = (record.topic, PARTITION, appended.offset, appended.recorded_us)
-            names = (record.namespace, record.source, record.id, record.content_hash)
-            self.recent.put(Stored(*place, *names, record.envelope, record.payload), admitted.event)
+    def _note(self, appended: Iterable[tuple[Admitted, Appended]]) -> None:
+        """Keep what was appended for who extracts in this process, and the time it was recorded at."""
+        wanted = self.recent.wanted
+        new: list[tuple[Stored, Event]] = []
+        for admitted, (offset, recorded_us, duplicate, conflict) in appended:
+            if not conflict:
+                self._recorded_us = max(self._recorded_us, recorded_us)
+            if wanted and admitted.settled and not duplicate and not conflict:
+                topic, namespace, source, event_id, content_hash, envelope, payload, _ = admitted.record
+                names = (namespace, source, event_id, content_hash)
+                new.append((Stored(topic, PARTITION, offset, recorded_us, *names, envelope, payload), admitted.event))
+        if new:
+            self.recent.put(new)
 
     def _now_us(self) -> int:
         return max(self._clock_us(), self._recorded_us)
