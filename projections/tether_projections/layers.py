@@ -147,6 +147,12 @@ class Layers:
 
     def delete(self) -> None:
         """Find what deletions erase by themselves, among the new facts and the old."""
+        for node in self.batch.carried:
+            made = self.batch.evidence.get(node)
+            if made is None:
+                self._erase(node)
+            else:
+                self._erase_evidence(node, made.assertions)
         deletions = self.state.deletions
         if not deletions.any:
             return

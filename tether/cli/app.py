@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tether.cli import letters, reads, writes
+from tether.cli import letters, reads, transfer, writes
 from tether.cli.common import DATA_HELP, NAMESPACE_HELP, Asked, command
 
 app = typer.Typer(
@@ -50,6 +50,8 @@ for _name, _run in {
     "forget": writes.forget,
     "changes": reads.changes,
     "status": reads.status,
+    "export": transfer.export_events,
+    "import": transfer.import_events,
 }.items():
     app.command(_name)(command(_run))
 

@@ -97,6 +97,7 @@ def _evidence(event: Envelope) -> EvidenceRecorded:
             "tool": data.get("tool"),
             "call_id": data.get("call_id"),
             "is_error": data.get("is_error"),
+            "deleted": False,
         },
     )
 

@@ -8,11 +8,13 @@ import orjson
 from tether_schemas.codec import decode_event, decode_record, encode_record
 from tether_schemas.errors import BadEvent, LogCorrupt, TetherError
 from tether_schemas.events import DecisionEvent, Envelope
-from tether_schemas.facts import FactRecord
+from tether_schemas.facts import FactRecord, PolicyDeclared
 from tether_schemas.fields import BadField
+from tether_schemas.ghosts import Ghost, stored_ghost
 from tether_schemas.topics import DECISIONS, FACTS, FACTS_PUBLIC, RAW
 
 from tether_streams.core.extract import RawPlace, extract
+from tether_streams.core.ghosts import carried
 from tether_streams.core.rules import RuleSet
 from tether_streams.embedded.bulk import bulk
 from tether_streams.ports import Letters, Log, NewLetter, NewRecord, Stored
@@ -82,10 +84,14 @@ class RulesInForce:
         self._own: dict[str, RuleSet] = {}
         self._of: dict[str, RuleSet | None] = {}
 
-    def declare(self, event: Envelope) -> None:
+    def declare(self, event: Envelope | Ghost) -> None:
         """Take in a decision on rules; any other event does nothing. Raises BadField where they do not compile."""
-        if type(event) is DecisionEvent and event.data.rules is not None:
-            self._own[event.namespace] = RuleSet.compile(event.data.rules)
+        if isinstance(event, Ghost):
+            rules = next((fact.rules for fact in event.ghost.facts if isinstance(fact, PolicyDeclared)), None)
+        else:
+            rules = event.data.rules if type(event) is DecisionEvent else None
+        if rules is not None:
+            self._own[event.namespace] = RuleSet.compile(rules)
             self._of.clear()
 
     def of(self, namespace: str) -> RuleSet | None:
@@ -108,7 +114,7 @@ class Extraction:
         self.facts_end = log.end(FACT_TOPICS)
         self.extracted = raw_offset(log, self.facts_end)
         self._made: dict[int, int] = {}  # first and last offset of facts appended here, above what is extracted
-        self._rules = self._recover_rules()
+        self._rules = rules_until(log, self.extracted, batch_records_max)
         recent.wanted = True
 
     def step(self) -> Step | None:
@@ -142,6 +148,9 @@ class Extraction:
 
     def _extract(self, stored: Stored, letters: list[NewLetter]) -> FactRecord | None:
         try:
+            if stored.payload is None and (ghost := stored_ghost(stored.envelope)) is not None:
+                self._rules.declare(ghost)
+                return carried(ghost, _place(stored))
             event = self._recent.pop(stored.offset) or _decode(stored)
             return self._facts(stored, event, letters)
         except (BadEvent, ValueError) as error:
@@ -156,8 +165,7 @@ class Extraction:
             self._rules.declare(event)
         except BadField as error:
             reasons.append(f"these rules do not compile, the former stay in force: {error}")
-        place = RawPlace(stored.recorded_us, stored.topic, stored.partition, stored.offset, stored.content_hash)
-        record, faults = extract(event, place, self._rules.of(event.namespace))
+        record, faults = extract(event, _place(stored), self._rules.of(event.namespace))
         reasons += [fault.reason if fault.rule is None else f"rule {fault.rule}: {fault.reason}" for fault in faults]
         letters += [_letter(stored, reason, index) for index, reason in enumerate(reasons)]
         return record
@@ -172,18 +180,20 @@ class Extraction:
             self._made[first] = last
         return last
 
-    def _recover_rules(self) -> RulesInForce:
-        rules = RulesInForce()
-        after = 0
-        while after < self.extracted and (batch := self._log.read([DECISIONS], after, self._batch_records_max)):
-            for stored in batch:
-                after = stored.offset
-                if after <= self.extracted and stored.payload is not None and b'"rules"' in stored.payload:
-                    try:
-                        rules.declare(_decode(stored))
-                    except (BadEvent, ValueError):
-                        continue  # it is a dead letter since it was extracted
-        return rules
+
+def rules_until(log: Log, offset: int, batch_records_max: int = BATCH_RECORDS_MAX) -> RulesInForce:
+    """The extraction rules in force after the event at a raw offset."""
+    rules = RulesInForce()
+    after = 0
+    while after < offset and (batch := log.read([DECISIONS], after, batch_records_max)):
+        for stored in batch:
+            after = stored.offset
+            if after <= offset and b'"rules"' in (stored.envelope if stored.payload is None else stored.payload):
+                try:
+                    rules.declare(stored_ghost(stored.envelope) or _decode(stored))
+                except (BadEvent, ValueError):
+                    continue  # it is a dead letter since it was extracted
+    return rules
 
 
 def raw_offset(log: Log, facts_offset: int) -> int:
@@ -193,14 +203,19 @@ def raw_offset(log: Log, facts_offset: int) -> int:
     found = log.read(FACT_TOPICS, facts_offset - 1, 1)
     if not found or found[0].offset != facts_offset:
         raise LogCorrupt(str(facts_offset), "the facts that should stand there do not")
-    raw: Any = orjson.loads(found[0].envelope)
+    return made_of(found[0])
+
+
+def made_of(stored: Stored) -> int:
+    """The raw offset of the event that stored facts are of."""
+    raw: Any = orjson.loads(stored.envelope)
     return int(raw["raw"][2])
 
 
 def facts_after(log: Log, after: int, batch_records_max: int) -> tuple[list[FactRecord], int]:
     """The next fact records of the log, and the offset of the last; none when the log's facts end there."""
     stored = log.read(FACT_TOPICS, after, batch_records_max)
-    return [_record(one) for one in stored], stored[-1].offset if stored else after
+    return [fact_record(one) for one in stored], stored[-1].offset if stored else after
 
 
 def history(log: Log, batch_records_max: int = BATCH_RECORDS_MAX) -> Callable[[int], Iterable[list[FactRecord]]]:
@@ -213,7 +228,7 @@ def history(log: Log, batch_records_max: int = BATCH_RECORDS_MAX) -> Callable[[i
             if not stored:
                 return
             after = stored[-1].offset
-            if batch := [_record(one) for one in stored if one.offset <= position]:
+            if batch := [fact_record(one) for one in stored if one.offset <= position]:
                 yield batch
 
     return until
@@ -224,6 +239,10 @@ def whole_event(stored: Stored) -> bytes:
     return stored.envelope[:-1] + b',"data":' + (stored.payload or b"null") + b"}"
 
 
+def _place(stored: Stored) -> RawPlace:
+    return RawPlace(stored.recorded_us, stored.topic, stored.partition, stored.offset, stored.content_hash)
+
+
 def _decode(stored: Stored) -> Envelope:
     if stored.payload is None:
         raise BadEvent("data", "its payload was destroyed before its facts were extracted")
@@ -231,7 +250,8 @@ def _decode(stored: Stored) -> Envelope:
     return decode_event({**fields, "data": orjson.loads(stored.payload)}, arguments=False)
 
 
-def _record(stored: Stored) -> FactRecord:
+def fact_record(stored: Stored) -> FactRecord:
+    """The facts that stand at one place of the log. Raises LogCorrupt."""
     if stored.payload is None:
         raise LogCorrupt(str(stored.offset), "these facts have no payload")
     try:
