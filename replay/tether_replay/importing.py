@@ -202,12 +202,8 @@ class Import:
     def _as_ghost(self, line: Line) -> Line:
         """A line without its content, where what is on record here erases any of it."""
         assert self._covered is not None
-        record = self._facts(line, self._covered)
-        if isinstance(line.event, Ghost):
-            return line
-        whole = record.model_copy(update={"content_hash": line.hash})
-        ghost = self._covered.ghost(whole, self._secret)
-        if ghost is None:
+        ghost = self._covered.ghost(self._facts(line, self._covered), self._secret)
+        if ghost is None or ghost == line.event:
             return line
         return Line(line.number, line.text, line.kind, ghost_record(ghost), ghost, line.hash, erased_since=True)
 
