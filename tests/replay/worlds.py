@@ -5,10 +5,9 @@ What is erased of such a history must be in no file that leaves the store: `plan
 
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import orjson
-from tether_schemas.facts import Asserted
 from tether_schemas.times import us_text
 
 from tests.raw import Json
@@ -136,7 +135,7 @@ def _advisory(world: World) -> Json:
         advisory: Json = {"id": f"R-{world.random.randrange(3)}", "reason": world.text(), "modified": modified}
         advisory["subject"] = world.random.choice(SUBJECTS)
         return raw_event("advisory", {"format": "revocation", "advisory": advisory}, **head)
-    affected = {"package": {"ecosystem": "PyPI", "name": "x"}, "database_specific": {"note": world.text()}}
+    affected: Json = {"package": {"ecosystem": "PyPI", "name": "x"}, "database_specific": {"note": world.text()}}
     affected["ranges"] = [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "1.5"}]}]
     osv = {"id": f"O-{world.random.randrange(3)}", "modified": modified, "summary": world.text()}
     osv |= {"affected": [affected], "details": world.text(), "aliases": [world.text()]}
@@ -208,17 +207,11 @@ def texts(value: Any) -> set[str]:
     """Every planted text in a value."""
     if isinstance(value, str):
         return {value} if value.startswith("secret") else set()
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return {text for each in inner for text in texts(each)}
-
-
-def served_values(facts: list[Asserted]) -> set[str]:
-    """The planted texts that unerased assertions still say."""
-    return {text for fact in facts for text in texts(fact.value)}
+    if isinstance(value, dict):
+        return texts([*cast(Json, value).values()])
+    return {text for each in cast(list[Any], value) for text in texts(each)} if isinstance(value, list) else set()
 
 
 def line(event: Json) -> bytes:
     """An event as it is appended."""
     return orjson.dumps(event)
-
-
