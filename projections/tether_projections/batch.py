@@ -299,11 +299,12 @@ class Admission:
     def _assertion_rows(self, record: FactRecord, fact: Asserted, made: NewAssertion, key: Digest) -> None:
         one, node = made.statement, made.info.node
         self.state.restricted |= fact.readers is not None
+        value = made.value if fact.value_key is None else None
         self.batch.add(
             "assertion",
             (
                 node, *halves(key), one.evidence, record.source, record.id, record.offset, made.info.slot, fact.place,
-                fact.assertion_id, made.value, one.value_key, fact.issuer, one.issuer, one.mode, one.authority,
+                fact.assertion_id, value, one.value_key, fact.issuer, one.issuer, one.mode, one.authority,
                 AUTHORITY_RANK[fact.authority], one.observed_us, fact.observed_at, fact.valid_from, fact.valid_to,
                 fact.expires_at, fact.review_at, fact.confidence, fact.sensitivity, fact.memory_type,
                 None if fact.readers is None else as_json(fact.readers), fact.premises_complete, fact.original_text,

@@ -22,6 +22,7 @@ from tether_schemas.topics import KIND_OF_TYPE, RAW, TOPIC_OF_TYPE, Kind
 from tether_streams.core.extract import RawPlace, extract
 from tether_streams.core.ghosts import carried
 from tether_streams.embedded.admission import Admitted, Door, Limits, admit, check_ahead, letter, named_namespace
+from tether_streams.embedded.bulk import bulk
 from tether_streams.embedded.extraction import RulesInForce, rules_until
 from tether_streams.ports import Appended, Letters, Log, NewLetter, NewRecord
 
@@ -90,7 +91,8 @@ class Import:
             self._find_erased(file, start)
             file.seek(start)
         for batch in batches(file, BODY):
-            self._settle(batch)
+            with bulk():
+                self._settle(batch)
             self._told(self._lines, head.events)
         whole = self._end is not None and self._end.events == self._lines == head.events
         kinds = (ImportedKind(kind, **counts) for kind, counts in sorted(self._counts.items()))
@@ -106,13 +108,15 @@ class Import:
             hashed = hashlib.sha256()
             file.seek(start)
             self._rules = self._rules_now()
+            done = 0
             for batch in batches(file, BODY):
                 for number, text in zip(batch.numbers, batch.lines, strict=True):
                     hashed.update(text + b"\n")
                     line = self._read(number, text, [])
                     if line is not None and self._is_wanted(line):
                         yield self._facts(line, covered)
-                self._told(0, None)
+                done += len(batch.lines)
+                self._told(done, None)
 
         learn_until_stable(covered, read)
         self._rules = self._rules_now()

@@ -136,6 +136,7 @@ def export_views(source: Source, folder: Path, namespace: str | None, now_us: in
     """Write one file a table, and `manifest.json` saying what they are, into a folder; of one namespace or of all."""
     found = [row[0] for row in source.store.rows("SELECT DISTINCT namespace FROM evidence ORDER BY namespace")]
     namespaces = [name for name in found if namespace in (None, name)]
+    digests = {name: digest_of(snapshot(source.store, source.state, name)) for name in namespaces if name != PUBLIC}
     given = _given(source, namespaces, now_us)
     tables: dict[str, dict[str, Any]] = {}
     for number, (name, (about, query)) in enumerate(TABLES.items(), 1):
@@ -143,7 +144,6 @@ def export_views(source: Source, folder: Path, namespace: str | None, now_us: in
         rows = source.store.copy_parquet(str(path), query, given)
         tables[name] = {"file": path.name, "rows": rows, "about": about}
         told(number, len(TABLES))
-    digests = {name: digest_of(snapshot(source.store, source.state, name)) for name in namespaces if name != PUBLIC}
     manifest = {
         "format": FORMAT,
         "version": VERSION,

@@ -71,6 +71,14 @@ def test_a_file_that_is_there_is_not_overwritten_unless_it_is_said(store: Store,
     assert place.read_bytes().startswith(b'{"export"')
 
 
+def fail(*_: object) -> None:
+    raise ZeroDivisionError
+
+
+def two_of_acme(*_: object) -> dict[str, int]:
+    return {"acme": 2}
+
+
 def test_a_failed_export_leaves_the_old_file_and_nothing_else(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,8 +86,8 @@ def test_a_failed_export_leaves_the_old_file_and_nothing_else(
     folder.mkdir()
     (folder / "file").write_text("old")
     (folder / "views").mkdir()
-    monkeypatch.setattr("tether_replay.export.end_line", lambda _: 1 / 0)
-    monkeypatch.setattr("tether_replay.parquet.snapshot", lambda *_: 1 / 0)
+    monkeypatch.setattr("tether_replay.export.end_line", fail)
+    monkeypatch.setattr("tether_replay.parquet.snapshot", fail)
     for place, form in (("file", "ndjson"), ("views", "parquet")):
         store.append(named(write(), form))
         with pytest.raises(ZeroDivisionError):
@@ -105,7 +113,7 @@ def test_the_public_namespace_and_unknown_formats_are_no_request(store: Store, t
 
 def test_a_log_that_lost_events_of_the_view_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.append(write())
-    monkeypatch.setattr("tether_replay.export.counted", lambda *_: {"acme": 2})
+    monkeypatch.setattr("tether_replay.export.counted", two_of_acme)
     with pytest.raises(LogCorrupt, match="2 events, the log 1"):
         store.export(io.BytesIO())
 

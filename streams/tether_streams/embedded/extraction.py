@@ -149,7 +149,7 @@ class Extraction:
     def _extract(self, stored: Stored, letters: list[NewLetter]) -> FactRecord | None:
         try:
             if stored.payload is None and (ghost := stored_ghost(stored.envelope)) is not None:
-                self._rules.declare(ghost)
+                letters += [_letter(stored, reason, index) for index, reason in enumerate(self._declare(ghost))]
                 return carried(ghost, _place(stored))
             event = self._recent.pop(stored.offset) or _decode(stored)
             return self._facts(stored, event, letters)
@@ -159,12 +159,16 @@ class Extraction:
             letters.append(_letter(stored, f"extraction failed, {type(error).__name__}: {error}", 0))
         return None
 
-    def _facts(self, stored: Stored, event: Envelope, letters: list[NewLetter]) -> FactRecord:
-        reasons: list[str] = []
+    def _declare(self, event: Envelope | Ghost) -> list[str]:
+        """Take in the rules of a decision; why not, where they do not compile."""
         try:
             self._rules.declare(event)
         except BadField as error:
-            reasons.append(f"these rules do not compile, the former stay in force: {error}")
+            return [f"these rules do not compile, the former stay in force: {error}"]
+        return []
+
+    def _facts(self, stored: Stored, event: Envelope, letters: list[NewLetter]) -> FactRecord:
+        reasons = self._declare(event)
         record, faults = extract(event, _place(stored), self._rules.of(event.namespace))
         reasons += [fault.reason if fault.rule is None else f"rule {fault.rule}: {fault.reason}" for fault in faults]
         letters += [_letter(stored, reason, index) for index, reason in enumerate(reasons)]
