@@ -21,7 +21,16 @@ from tether_schemas.ghosts import GHOST_HASH, Ghost, encode_ghost, read_ghost
 from tether_schemas.topics import KIND_OF_TYPE, RAW, TOPIC_OF_TYPE, Kind
 from tether_streams.core.extract import RawPlace, extract
 from tether_streams.core.ghosts import carried
-from tether_streams.embedded.admission import Admitted, Door, Limits, admit, check_ahead, letter, named_namespace
+from tether_streams.embedded.admission import (
+    ENVELOPE_BYTES_MAX,
+    Admitted,
+    Door,
+    Limits,
+    admit,
+    check_ahead,
+    letter,
+    named_namespace,
+)
 from tether_streams.embedded.bulk import bulk
 from tether_streams.embedded.extraction import RulesInForce, rules_until
 from tether_streams.ports import Appended, Letters, Log, NewLetter, NewRecord
@@ -90,7 +99,7 @@ class Import:
             start = file.tell()
             self._find_erased(file, start)
             file.seek(start)
-        for batch in batches(file, BODY):
+        for batch in self._batches(file):
             with bulk():
                 self._settle(batch)
             self._told(self._lines, head.events)
@@ -109,7 +118,7 @@ class Import:
             file.seek(start)
             self._rules = self._rules_now()
             done = 0
-            for batch in batches(file, BODY):
+            for batch in self._batches(file):
                 for number, text in zip(batch.numbers, batch.lines, strict=True):
                     hashed.update(text + b"\n")
                     line = self._read(number, text, [])
@@ -122,6 +131,10 @@ class Import:
         self._rules = self._rules_now()
         self._secret = hashed.digest()  # the same whenever the same file is read, and known to nobody without it
         self._covered = covered if covered.erases else None
+
+    def _batches(self, file: BinaryIO) -> Iterator[Batch]:
+        """The lines after the first; `admit` refuses what is longer than they may be."""
+        return batches(file, BODY, self._target.limits.payload_bytes_max + ENVELOPE_BYTES_MAX)
 
     def _rules_now(self) -> RulesInForce:
         return rules_until(self._target.log, self._target.log.end(RAW))

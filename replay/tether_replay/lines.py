@@ -19,19 +19,20 @@ class Batch:
     size_bytes: int
 
 
-def batches(file: BinaryIO, first: int = 1) -> Iterator[Batch]:
-    """The lines of a file that are not blank, whole; one over LINE_BYTES_MAX is cut there, which makes it no event.
+def batches(file: BinaryIO, first: int = 1, line_bytes_max: int | None = None) -> Iterator[Batch]:
+    """The lines of a file that are not blank, whole; one over the limit is cut there, which makes it no event.
 
-    `first` is the number of the line at which the file stands.
+    `first` is the number of the line at which the file stands; without `line_bytes_max` it is LINE_BYTES_MAX.
     """
+    longest = LINE_BYTES_MAX if line_bytes_max is None else line_bytes_max
     lines: list[bytes] = []
     numbers: list[int] = []
     size = held = 0
     number = first - 1
-    while line := file.readline(LINE_BYTES_MAX + 1):
+    while line := file.readline(longest + 1):
         number += 1
         size += len(line)
-        if len(line) > LINE_BYTES_MAX:
+        if len(line) > longest:
             size += _skip_rest(file, line)
         text = line.removeprefix(BOM) if number == 1 else line
         if text := text.rstrip(b"\r\n"):

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import orjson
 import pytest
-from tether_replay import lines
 from tether_schemas.errors import BadRequest, EventConflict, TetherError, UnknownVersion
 from tether_schemas.ghosts import GHOST_HASH
 from tether_schemas.topics import RAW
@@ -24,7 +23,6 @@ from tether import Imported, Store
 IMPORTER = """
 import sys
 from tether import Store
-from tether_replay import lines
 lines.BATCH_LINES_MAX = 7
 with Store.open(sys.argv[1]) as store:
     print("ready", flush=True)
@@ -131,13 +129,15 @@ def test_importing_bad_lines_again_adds_no_letter(one: Store, two: Store) -> Non
     assert len(two.dead_letters()) == 1
 
 
-def test_a_line_that_is_too_long_is_refused_and_the_next_is_read(
-    one: Store, two: Store, monkeypatch: pytest.MonkeyPatch
+def test_a_line_that_is_too_long_is_cut_and_the_next_is_read(
+    one: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one.append(transcript("short"))
     head, body, end = exported(one).splitlines()
-    monkeypatch.setattr(lines, "LINE_BYTES_MAX", 1_000)
-    assert counts(imported(two, b"\n".join([head, b"x" * 5_000, body, end]))) == {"new": 1, "refused": 1}
+    monkeypatch.setenv("TETHER_PAYLOAD_BYTES_MAX", "1024")
+    with Store.open(tmp_path / "two") as two:
+        assert counts(imported(two, b"\n".join([head, b"x" * 500_000, body, end]))) == {"new": 1, "refused": 1}
+        assert len(two.dead_letters()[0].payload) == 1024 + 256 * 1024 + 1
 
 
 @pytest.mark.parametrize("lost", [1, 2, 3, 40])
