@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from typing import Any
 
 from tether_schemas.canonical import canonical_json
@@ -119,8 +120,18 @@ class Rule:
         self.made: dict[Node, list[Said]] = {}  # the assertions of each evidence
         for record, fact in self.facts[Asserted]:
             if fact.assertion_id not in self.said:
-                said = self.said[fact.assertion_id] = self._said(record, fact)
+                said = self.said[fact.assertion_id] = self._said(record, self._valued(fact))
                 self.made.setdefault(("evidence", record.source, record.id), []).append(said)
+
+    def _valued(self, fact: Asserted) -> Asserted:
+        """A ghost with a value equal to exactly what its key stands for: that of a statement, or one of its own."""
+        if fact.value_key is None:
+            return fact
+        known: dict[str, Any] = {"true": True, "false": False}
+        for _, other in self.facts[Asserted]:
+            if other.value_key is None:
+                known[blake2b(canonical_json(other.value), digest_size=16).hexdigest()] = other.value
+        return fact.model_copy(update={"value": known.get(fact.value_key, {"ghost": fact.value_key})})
 
     def _said(self, record: FactRecord, fact: Asserted) -> Said:
         subject = parse_subject(fact.subject, self.versioned)
@@ -181,10 +192,12 @@ class Rule:
     def _erase(self) -> None:
         evidence: dict[Node, FactRecord] = {("evidence", record.source, record.id): record for record in self.own}
         self.deleted = {node for node, record in evidence.items() if self._deletes(record, None)}
+        came = [(record, fact) for record, fact in self.facts[EvidenceRecorded] if fact.deleted]
+        self.deleted |= {("evidence", record.source, record.id) for record, _ in came}
         for _, deletion in self.facts[EvidenceDeleted]:  # by name it is deleted whether or not it is on record
             if isinstance(deletion.target, EvidenceTarget):
                 self.deleted.add(("evidence", deletion.target.evidence.source, deletion.target.evidence.id))
-        self.erased: set[str] = set()
+        self.erased = {name for name, said in self.said.items() if said.fact.value_key is not None}  # came erased
         for node, claims in self.made.items():
             self.erased |= {said.id for said in claims if node in self.deleted or self._deletes(evidence[node], said)}
         while True:

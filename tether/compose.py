@@ -44,6 +44,7 @@ class OpenView:
     engine: Engine
     queries: Queries
     drive: Drive
+    topics: FactTopics
 
 
 class _Applying:
@@ -206,7 +207,7 @@ class _Opening:
             drive = self.runtime.drive(_Applying(engine, self.runtime.letters), topics)
             if former := store.meta(FOLLOWS, ""):
                 self._follow(former, engine, drive)
-            return OpenView(current.generation, store, engine, Queries(store, engine), drive)
+            return OpenView(current.generation, store, engine, Queries(store, engine), drive, topics)
         except BaseException:
             store.close()
             raise

@@ -101,6 +101,8 @@ class Reads:
                 return None
             [stored] = self._home.log.read([TOPIC_OF_TYPE[found.event_type]], int(found.position) - 1, 1)
         event: dict[str, Any] = orjson.loads(stored.envelope)
+        if stored.payload is None and isinstance(event.get("ghost"), dict):
+            del event["ghost"]  # facts that came without content, not an attribute
         if found.payload_visible and stored.payload is not None:
             event["data"] = orjson.loads(stored.payload)
         return event

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import Any, BinaryIO, Self, Unpack
 
 from tether_projections.queries import Reader
 from tether_replay.backup import backup
@@ -16,7 +16,9 @@ from tether_schemas.answers import (
     Compacted,
     Covered,
     DeadLetter,
+    Exported,
     Generation,
+    Imported,
     Rebuilt,
     Receipt,
     StoreStatus,
@@ -32,6 +34,7 @@ from tether.memory import CHANGES_LIMIT, SOURCE, Memory
 from tether.reads import Reads, caught_up, check_namespace, status
 from tether.rebuilds import RebuildOptions, rebuild_options, try_backup
 from tether.settings import Settings
+from tether.transfer import FORMATS, PARQUET, check_free, export_parquet, export_to, import_from
 
 PUBLIC = "*"
 LETTERS_LIMIT = 100
@@ -201,6 +204,30 @@ class Store:
         receipt = self.append(event_dict(letter.payload if event is None else event, letter.namespace))
         self._home.log.letters.mark_replayed(letter_id)
         return receipt
+
+    def export(
+        self, to: str | Path | BinaryIO, *, namespace: str | None = None, format: str = "ndjson", force: bool = False
+    ) -> Exported:
+        """Write every event as NDJSON to a new file or a stream, or the views as `parquet` into a new folder.
+
+        What is erased goes without content, as ghosts. With a `namespace`: its events and those of `*`; of the views
+        its own alone. Raises BadRequest where a file stands already, unless `force` is given.
+        """
+        if format not in FORMATS or (format == PARQUET and not isinstance(to, str | Path)):
+            raise BadRequest("format", f"is one of {', '.join(FORMATS)}; parquet goes into a folder")
+        if isinstance(to, str | Path):
+            check_free(to, force)
+        if format == PARQUET and isinstance(to, str | Path):
+            return export_parquet(self._home, to, namespace)
+        return export_to(self._home, to, namespace)
+
+    def import_(self, file: str | Path | BinaryIO, *, namespace: str | None = None) -> Imported:
+        """Read an export in, of one namespace where one is given; what is there already is a duplicate.
+
+        What is erased by what is on record here comes in without its content. What is no event becomes a dead letter.
+        Raises BadRequest for a file that is no export, UnknownVersion for one of a newer Tether.
+        """
+        return import_from(self._home, file, namespace)
 
     def _reads(self, namespace: str) -> Reads:
         return Reads(self._home, Reader(check_namespace(namespace)))

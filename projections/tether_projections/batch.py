@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import Any
 
 import orjson
 from tether_schemas.builtin import verdict_fault
@@ -16,6 +17,7 @@ from tether_schemas.facts import (
     Linked,
     PolicyDeclared,
 )
+from tether_schemas.ghosts import VERDICT_KEYS
 from tether_schemas.policy import AUTHORITY_RANK, MODE_RANK, PredicatePolicy
 from tether_schemas.refs import Ref
 from tether_schemas.subjects import package_of
@@ -34,6 +36,11 @@ STATED, POSSIBLE = 0, 1
 
 Target = tuple[int, int]  # kind code, node
 Rank = tuple[int, str, int, int]  # recorded_us, topic, partition, offset
+
+
+def key_of(value: Any) -> str:
+    """What stands for a value where values are compared: equal exactly when their canonical JSON is."""
+    return blake2b(canonical_json(value), digest_size=16).hexdigest()
 
 
 @dataclass(slots=True)
@@ -117,6 +124,7 @@ class Batch:
     lost_edges: set[int] = field(default_factory=set[int])
     new_edges: set[int] = field(default_factory=set[int])
     ghosts: list[int] = field(default_factory=list[int])  # phantoms that are deleted by name
+    carried: list[int] = field(default_factory=list[int])  # assertions and evidence that came erased
 
     def add(self, table: str, row: Row) -> None:
         """Add one row to write."""
@@ -142,6 +150,8 @@ class Admission:
         origin = Origin(record.namespace, record.source, record.id, record.time_us, facts_head.session_id)
         made = NewEvidence(node, origin, facts_head.kind, known != 0, record.content_hash, record.rank)
         self.batch.evidence[node] = made
+        if facts_head.deleted:
+            self.batch.carried.append(node)
         self.batch.add(
             "evidence",
             (
@@ -224,14 +234,17 @@ class Admission:
         policy = self.state.policies.of(record.namespace).predicate(fact.predicate)
         subject = self.state.policies.subject(record.namespace, fact.subject)
         fit = True
+        value = fact.value if fact.value_key is None else VERDICT_KEYS.get(fact.value_key)
         if policy.verdict:
-            fault = verdict_fault(fact.value, fact.valid_from or fact.valid_to, fact.expires_at)
+            fault = verdict_fault(value, fact.valid_from or fact.valid_to, fact.expires_at)
             versioned = self.state.policies.of(record.namespace).schemes.get(subject.scheme)
             fit = fault is None and not (subject.version is None and versioned is not None and versioned.versioned)
-        if policy.verdict and isinstance(fact.value, bool):
-            value_key = "true" if fact.value else "false"
+        if policy.verdict and isinstance(value, bool):
+            value_key = "true" if value else "false"
+        elif fact.value_key is not None and value is None:
+            value_key = fact.value_key
         else:
-            value_key = blake2b(canonical_json(fact.value), digest_size=16).hexdigest()
+            value_key = key_of(value)
         about = self.object(record.namespace, fact.subject)
         slot = self._slot(record.namespace, fact, value_key if policy.many else None, policy, about)
         info = Info(
@@ -245,6 +258,8 @@ class Admission:
             [self.target(record.namespace, ref) for ref in fact.possible],
         )  # fmt: skip
         self.batch.assertions[node] = made
+        if fact.value_key is not None:
+            self.batch.carried.append(node)
         evidence.assertions.append(node)
         self.batch.dirty.add(slot)
         self._assertion_rows(record, fact, made, key)
@@ -284,11 +299,12 @@ class Admission:
     def _assertion_rows(self, record: FactRecord, fact: Asserted, made: NewAssertion, key: Digest) -> None:
         one, node = made.statement, made.info.node
         self.state.restricted |= fact.readers is not None
+        value = made.value if fact.value_key is None else None
         self.batch.add(
             "assertion",
             (
                 node, *halves(key), one.evidence, record.source, record.id, record.offset, made.info.slot, fact.place,
-                fact.assertion_id, made.value, one.value_key, fact.issuer, one.issuer, one.mode, one.authority,
+                fact.assertion_id, value, one.value_key, fact.issuer, one.issuer, one.mode, one.authority,
                 AUTHORITY_RANK[fact.authority], one.observed_us, fact.observed_at, fact.valid_from, fact.valid_to,
                 fact.expires_at, fact.review_at, fact.confidence, fact.sensitivity, fact.memory_type,
                 None if fact.readers is None else as_json(fact.readers), fact.premises_complete, fact.original_text,

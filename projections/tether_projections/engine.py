@@ -216,7 +216,7 @@ class Engine:
 
     def _destroy(self, layers: Layers) -> None:
         """The content of what was erased leaves the tables; its effect stays."""
-        erased = sorted(layers.newly_erased)
+        erased = sorted(layers.newly_erased.difference(layers.batch.carried))  # those came without any
         for start in range(0, len(erased), IDS_MAX):
             ids = ", ".join(map(str, erased[start : start + IDS_MAX]))
             emptied = f"UPDATE assertion SET value = NULL, original_text = NULL, write_reason = NULL WHERE a IN ({ids})"

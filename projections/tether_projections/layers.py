@@ -57,7 +57,12 @@ class Layers:
             self.state.invalid.discard(node)
             self.store.delete("invalidated", "id", [node])
         if hard:
-            self._set_hard(node, invalid or node in self.state.erased)
+            self._set_hard(node, invalid or node in self.state.erased or self._is_hollow(node))
+
+    def _is_hollow(self, node: int) -> bool:
+        """Whether this is evidence all of whose assertions are erased: that is bad whatever is decided on it."""
+        assertions = self.lookup.of_evidence(node) if self.state.kinds[node] == EVIDENCE_KIND else []
+        return bool(assertions) and all(one in self.state.erased for one in assertions)
 
     def _set_hard(self, node: int, bad: bool) -> None:
         self.state.fit()
@@ -147,6 +152,12 @@ class Layers:
 
     def delete(self) -> None:
         """Find what deletions erase by themselves, among the new facts and the old."""
+        for node in self.batch.carried:
+            made = self.batch.evidence.get(node)
+            if made is None:
+                self._erase(node)
+            else:
+                self._erase_evidence(node, made.assertions)
         deletions = self.state.deletions
         if not deletions.any:
             return
@@ -255,6 +266,5 @@ class Layers:
                 self.batch.dirty.add(info.slot)
                 owners.add(info.evidence)
         for evidence in owners:
-            assertions = self.lookup.of_evidence(evidence)
-            if assertions and all(node in self.state.erased for node in assertions):
+            if self._is_hollow(evidence):
                 self._set_hard(evidence, True)

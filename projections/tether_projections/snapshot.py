@@ -20,9 +20,9 @@ def snapshot(store: ViewStore, state: State, namespace: str) -> list[Row]:
     at = store.rows("SELECT max(time_us) FROM evidence WHERE namespace = ?", [namespace])[0][0]
     rows: list[Row] = []
     if at is not None:
-        rows += _slots(store, state, namespace, int(at))
+        rows += slot_rows(store, state, namespace, int(at))
         rows += _objects(store, state, namespace)
-        rows += _evidence(store, state, namespace)
+        rows += evidence_rows(store, state, namespace)
     return sorted(rows, key=canonical_json)
 
 
@@ -46,7 +46,8 @@ def threatened(state: State, head: SlotHead, one: Statement) -> bool:
     return bool(node) and one.counts and state.threatens(node)
 
 
-def _slots(store: ViewStore, state: State, namespace: str, at: int) -> list[Row]:
+def slot_rows(store: ViewStore, state: State, namespace: str, at: int) -> list[Row]:
+    """The rows of a namespace's slots and assertions, each slot read at `at` or its latest observation."""
     heads: dict[int, SlotHead] = {}
     for row in store.rows(
         "SELECT slot, scope, subject, predicate, many, verdict, rests, object FROM memory WHERE namespace = ?",
@@ -127,7 +128,8 @@ def _cause(store: ViewStore, state: State, kind: str, ref: int) -> list[str]:
     return ["higher_version", store.where("text", "node", "node", [ref])[0][0]]
 
 
-def _evidence(store: ViewStore, state: State, namespace: str) -> list[Row]:
+def evidence_rows(store: ViewStore, state: State, namespace: str) -> list[Row]:
+    """The rows of a namespace's evidence."""
     rows: list[Row] = []
     for node, source, identifier, kind in store.rows(
         "SELECT ev, source, id, kind FROM evidence WHERE namespace = ?", [namespace]

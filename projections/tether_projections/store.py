@@ -1,7 +1,7 @@
 """The DuckDB file of one view generation. The only import of duckdb."""
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
@@ -296,6 +296,18 @@ class ViewStore:
         """The columns of a query as arrays; the query has no NULL."""
         self._see(None)
         return cast(dict[str, NDArray[Any]], cast(Any, self._db.execute(sql)).fetchnumpy())
+
+    def copy_parquet(self, path: str, query: str, given: Mapping[str, Mapping[str, NDArray[Any]]]) -> int:
+        """Write a query's rows into a new Parquet file; how many. `given`: columns that it reads as tables by name."""
+        self._see(None)
+        for name, columns in given.items():
+            self._db.register(name, dict(columns))
+        try:
+            done = self._db.execute(f"COPY ({query}) TO ? (FORMAT parquet)", [path]).fetchone()
+        finally:
+            for name in given:
+                self._db.unregister(name)
+        return 0 if done is None else int(done[0])
 
     def meta(self, name: str, default: str) -> str:
         """One value of the meta table."""

@@ -247,6 +247,56 @@ class StoreStatus:
     unresolved: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export holds: how many events, `ghosts` (what is erased, without content) among them.
+
+    `position` is the place in the log up to which it is whole; `path` is empty where it went into a stream.
+    """
+
+    path: str
+    format: str
+    namespaces: tuple[str, ...]
+    events: int
+    ghosts: int
+    position: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedKind:
+    """What became of the events of one kind; `other`: of lines that are no events.
+
+    `new` came in with their content, `ghosts` without it: `erased_since`, among these, were exported with it, and are
+    erased by what is on record here. `duplicates` were there before; of `conflicts` the id is taken by other content;
+    `refused` are no events. What is refused or conflicts is a dead letter, but for what is erased.
+    """
+
+    kind: str
+    new: int = 0
+    ghosts: int = 0
+    erased_since: int = 0
+    duplicates: int = 0
+    conflicts: int = 0
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did. `skipped` are events of namespaces that were not asked for; `whole`: the file had its end.
+
+    `reasons` are the first of what was refused, each with its line.
+    """
+
+    kinds: tuple[ImportedKind, ...]
+    skipped: int
+    whole: bool
+    reasons: tuple[str, ...]
+
+    def total(self, name: str) -> int:
+        """The sum of one count over all kinds."""
+        return sum(int(getattr(kind, name)) for kind in self.kinds)
+
+
 def to_json(answer: Any, indent: bool = False) -> bytes:
     """The JSON of an answer or of a list of answers, keys in the order of the dataclass."""
     return orjson.dumps(answer, default=_bytes_as_text, option=orjson.OPT_INDENT_2 if indent else 0)

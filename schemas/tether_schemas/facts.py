@@ -26,7 +26,7 @@ class FactModel(BaseModel):
 
 
 class EvidenceRecorded(FactModel):
-    """An event was recorded: always, one each."""
+    """An event was recorded: always, one each. `deleted`: it came as a ghost (ghosts.py) and was deleted by itself."""
 
     type: Literal["EvidenceRecorded"] = "EvidenceRecorded"
     kind: Kind
@@ -36,10 +36,14 @@ class EvidenceRecorded(FactModel):
     tool: str | None = None
     call_id: str | None = None
     is_error: bool | None = None
+    deleted: bool = False
 
 
 class Asserted(FactModel):
-    """One claim for one slot. `authority` is as claimed; a policy may cap it at read. Times are RFC 3339 text."""
+    """One claim for one slot. `authority` is as claimed; a policy may cap it at read. Times are RFC 3339 text.
+
+    `value_key`: it came as a ghost, erased and without its value, for which this stands within the slot (ghosts.py).
+    """
 
     type: Literal["Asserted"] = "Asserted"
     assertion_id: str
@@ -65,6 +69,7 @@ class Asserted(FactModel):
     premises_complete: bool = False
     original_text: str | None = None
     write_reason: str | None = None
+    value_key: str | None = None
 
 
 class Linked(FactModel):

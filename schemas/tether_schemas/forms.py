@@ -99,6 +99,7 @@ class EvidenceRecordedForm(Form, kw_only=True):
     tool: str | None = None
     call_id: str | None = None
     is_error: bool | None = None
+    deleted: bool = False
 
 
 class AssertedForm(Form, kw_only=True):
@@ -128,6 +129,7 @@ class AssertedForm(Form, kw_only=True):
     premises_complete: bool = False
     original_text: str | None = None
     write_reason: str | None = None
+    value_key: str | None = None
 
 
 class FactRecordForm(Form, kw_only=True):

@@ -24,7 +24,7 @@ class NewRecord(NamedTuple):
     class; `content_hash` decides what is the same.
 
     `envelope` and `payload` are bytes that stand apart in the log, so that a payload can be destroyed and history still
-    replays: payload is the event's `data`, envelope everything else (JSON each).
+    replays: payload is the event's `data`, envelope everything else (JSON each). None: it was destroyed before.
 
     `made_of`: of facts, the offset in this log of the record of the same (namespace, source, id) that they are made of.
     It says nothing new, so a log may tell equal facts by it; who gives it once gives it always.
@@ -36,7 +36,7 @@ class NewRecord(NamedTuple):
     id: str
     content_hash: str
     envelope: bytes
-    payload: bytes
+    payload: bytes | None
     made_of: int | None = None
 
 

@@ -80,6 +80,11 @@ class LogContract:
         log.append([record("a", payload=b"")])
         assert log.read([TOOL_RESULTS], 0, 10)[0].payload == b""
 
+    def test_a_record_without_payload_is_read_back_as_one_whose_payload_was_destroyed(self, log: Log) -> None:
+        log.append([record("a"), record("b", payload=None)])
+        log.append([record("b", payload=None), record("c", payload=None), record("d")])
+        assert [one.payload is None for one in log.read([TOOL_RESULTS], 0, 10)] == [False, True, True, False]
+
     @pytest.mark.parametrize("limit", [1, 2, 3, 7, 1000])
     def test_reading_batch_after_batch_gives_everything_once(self, log: Log, limit: int) -> None:
         log.append([record(str(number), RAW[number % 5]) for number in range(25)])

@@ -3,8 +3,9 @@
 from tether_projections.queries import Queries, Reader
 from tether_schemas.answers import to_json
 
+from tests.projections.driven import Driven
 from tests.projections.test_rebuild_in_place import engine_of
-from tests.records import At, claim, claim_of, deleted, passes, revoked, said, says
+from tests.records import At, claim, claim_of, decided, deleted, passes, revoked, said, says
 
 LIB, APP = "item:lib@1", "item:app@1"
 
@@ -57,3 +58,16 @@ def test_i5_a_payload_is_not_shown_once_one_of_its_assertions_is_erased() -> Non
     engine = engine_of([chat, both, deleted(At("d", 3), {"source": "log"})])
     view = Queries(engine.store, engine).get(Reader("acme"), "ci", "both")
     assert view is not None and not view.tombstoned and not view.payload_visible
+
+
+def test_i5_evidence_all_of_whose_statements_are_erased_stays_bad_when_an_invalidation_of_it_is_taken_back() -> None:
+    target = {"evidence": {"source": "ci", "id": "e1"}}
+    driven = Driven()
+    for record in [
+        says(At("e1", 1), "user:ana", "city", "Lisbon"),
+        decided(At("d1", 2), "invalidate", target),
+        deleted(At("d2", 3), {"subject": "user:ana"}),
+        decided(At("d3", 4), "restore", target),
+    ]:
+        driven.apply([record])
+        assert driven.faults() == []

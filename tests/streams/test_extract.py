@@ -133,7 +133,7 @@ def test_premises_are_references_in_one_spelling_each_once() -> None:
 
 
 def test_an_assertion_has_every_field_of_a_write() -> None:
-    own = {"type", "assertion_id", "place", "premises", "possible"}
+    own = {"type", "assertion_id", "place", "premises", "possible", "value_key"}
     assert set(Asserted.model_fields) - own == set(MemoryWrite.model_fields) - {"derived_from"}
 
 

@@ -57,5 +57,5 @@ def test_the_page_names_every_field_and_limit() -> None:
 
 
 def test_an_assertion_template_has_every_field_of_an_assertion() -> None:
-    own = {"type", "assertion_id", "place", "possible"}
+    own = {"type", "assertion_id", "place", "possible", "value_key"}
     assert set(AssertionTemplate.model_fields) == set(Asserted.model_fields) - own

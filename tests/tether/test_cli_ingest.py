@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tether_replay import lines
 from typer.testing import CliRunner, Result
 
 from tether import Store
-from tether.cli import ingest
 from tether.cli.app import app
 
 Run = Callable[..., Result]
@@ -66,15 +66,15 @@ def test_a_line_that_is_too_long_is_kept_and_the_next_is_read(
 
 
 def test_a_line_over_the_limit_of_a_read_is_cut_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingest, "LINE_BYTES_MAX", 10)
-    [batch] = ingest.batches(io.BytesIO(b"a" * 10 + b"\n" + b"b" * 50 + b"\nc"))
+    monkeypatch.setattr(lines, "LINE_BYTES_MAX", 10)
+    [batch] = lines.batches(io.BytesIO(b"a" * 10 + b"\n" + b"b" * 50 + b"\nc"))
     assert (batch.lines, batch.size_bytes) == ([b"a" * 10, b"b" * 11, b"c"], 63)
 
 
 def test_batches_are_bounded_by_lines_and_by_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ingest, "BATCH_LINES_MAX", 2)
-    monkeypatch.setattr(ingest, "BATCH_BYTES_MAX", 4)
-    found = list(ingest.batches(io.BytesIO(b"\xef\xbb\xbfa\nb\nc\r\n\ndddd\ne")))
+    monkeypatch.setattr(lines, "BATCH_LINES_MAX", 2)
+    monkeypatch.setattr(lines, "BATCH_BYTES_MAX", 4)
+    found = list(lines.batches(io.BytesIO(b"\xef\xbb\xbfa\nb\nc\r\n\ndddd\ne")))
     assert [batch.lines for batch in found] == [[b"a", b"b"], [b"c", b"dddd"], [b"e"]]
     assert sum(batch.size_bytes for batch in found) == len(b"\xef\xbb\xbfa\nb\nc\r\n\ndddd\ne")
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tether.cli import letters, reads, replay, writes
+from tether.cli import letters, reads, replay, transfer, writes
 from tether.cli.common import DATA_HELP, NAMESPACE_HELP, Asked, command
 
 app = typer.Typer(
@@ -52,6 +52,8 @@ for _name, _run in {
     "status": reads.status,
     "backup": replay.backup,
     "compact": replay.compact,
+    "export": transfer.export_events,
+    "import": transfer.import_events,
 }.items():
     app.command(_name)(command(_run))
 

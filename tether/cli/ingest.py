@@ -1,9 +1,9 @@
-"""Reading NDJSON in bounded memory: batches of lines, as many as fit."""
+"""Appending batches of lines, and the progress of what takes long."""
 
 import os
 import stat
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 
     from tether_schemas.answers import Receipt
 
-BATCH_LINES_MAX = 1_000
-BATCH_BYTES_MAX = 32 * 1024 * 1024
-LINE_BYTES_MAX = 64 * 1024 * 1024
 REASONS_MAX = 1_000
-BOM = b"\xef\xbb\xbf"
 
 
 class Appender(Protocol):
@@ -69,43 +65,6 @@ class Tally:
         return f"{self.accepted:,} accepted, {count(self.duplicates, 'duplicate')}, {self.rejected:,} rejected"
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Some lines, and how many bytes of the file they and what was skipped between them take."""
-
-    lines: list[bytes]
-    size_bytes: int
-
-
-def batches(file: BinaryIO) -> Iterator[Batch]:
-    """The lines of a file that are not blank, whole; one over LINE_BYTES_MAX is cut there, which makes it no event."""
-    lines: list[bytes] = []
-    size = held = 0
-    first = True
-    while line := file.readline(LINE_BYTES_MAX + 1):
-        size += len(line)
-        if len(line) > LINE_BYTES_MAX:
-            size += _skip_rest(file, line)
-        text = line.removeprefix(BOM) if first else line
-        first = False
-        if text := text.rstrip(b"\r\n"):
-            lines.append(text)
-            held += len(text)
-        if len(lines) >= BATCH_LINES_MAX or held >= BATCH_BYTES_MAX:
-            yield Batch(lines, size)
-            lines, size, held = [], 0, 0
-    if size:
-        yield Batch(lines, size)
-
-
-def _skip_rest(file: BinaryIO, line: bytes) -> int:
-    """Read to the end of a line that is too long; how many bytes that were."""
-    skipped = 0
-    while not line.endswith(b"\n") and (line := file.readline(1 << 20)):
-        skipped += len(line)
-    return skipped
-
-
 def append_batch(lines: list[bytes], store: Appender, memory: Appender | None) -> "list[Receipt]":
     """Append lines: those that name no namespace go to the `memory` that was given for them."""
     if memory is None:
@@ -136,20 +95,25 @@ class _Rate(ProgressColumn):
 def progress(file: BinaryIO, name: str) -> "Generator[Progress]":
     """A bar with rate and remaining time on a terminal's stderr; elsewhere nothing is shown."""
     size = size_of(file)
-    ends = (TextColumn("left"), TimeRemainingColumn()) if size else ()
-    bar = BarColumn(bar_width=20) if size else SpinnerColumn()
-    out = console(stderr=True)
-    with Progress(
-        TextColumn("{task.description}", markup=False),
-        bar,
-        _Rate(),
-        *ends,
-        console=out,
-        transient=True,
-        disable=not out.is_terminal,
-    ) as shown:
+    with _shown(size is not None and size > 0) as shown:
         shown.add_task(PurePath(name).name[-24:], total=size, events=0)
         yield shown
+
+
+@contextmanager
+def transfer_progress(name: str) -> "Generator[Progress]":
+    """The same for work that tells how much there is of it."""
+    with _shown(True) as shown:
+        shown.add_task(name, total=None, events=0)
+        yield shown
+
+
+def _shown(sized: bool) -> Progress:
+    ends = (TextColumn("left"), TimeRemainingColumn()) if sized else ()
+    bar = BarColumn(bar_width=20) if sized else SpinnerColumn()
+    out = console(stderr=True)
+    text = TextColumn("{task.description}", markup=False)
+    return Progress(text, bar, _Rate(), *ends, console=out, transient=True, disable=not out.is_terminal)
 
 
 def size_of(file: BinaryIO) -> int | None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tether.cli.common import INTERRUPTED, REFUSED, SOURCE, USAGE, Asked, refuse
-from tether.cli.ingest import Tally, append_batch, batches, progress
+from tether.cli.ingest import Tally, append_batch, progress
 from tether.cli.show import cell, count, fields, put, put_json
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def ingest(
     ],
 ) -> None:
     """Append raw events from a file. An event that names no namespace gets the one given."""
+    from tether_replay.lines import batches
+
     from tether.memory import Memory
     from tether.store import Store
 

@@ -51,6 +51,7 @@ class Claims:
             values["place"] = len(self.facts)
             values["premises"] = tuple(premises.values())
             values["possible"] = ()
+            values["value_key"] = None
             self.facts.append(trusted(Asserted, values))
 
     def link(self, link: MemoryLink) -> None:

@@ -43,7 +43,7 @@ EXTRACTOR = "1"
 # In the order in which claims.Claims fills it, so that both write the same bytes.
 _ASSERTED: dict[str, Any] = {
     name: Asserted.model_fields[name].default
-    for name in (*MemoryWrite.model_fields, "type", "assertion_id", "place", "premises", "possible")
+    for name in (*MemoryWrite.model_fields, "type", "assertion_id", "place", "premises", "possible", "value_key")
     if name != "derived_from"
 }
 _RECORDED: dict[str, Any] = {name: field.default for name, field in EvidenceRecorded.model_fields.items()}
@@ -159,6 +159,7 @@ def _evidence(event: Envelope) -> EvidenceRecorded:
             "tool": data.get("tool"),
             "call_id": data.get("call_id"),
             "is_error": data.get("is_error"),
+            "deleted": False,
         },
     )
 

@@ -43,7 +43,7 @@ _PURL_TYPES = {
     "SUSE": "rpm/suse",
 }
 _ECOSYSTEMS = {kind: ecosystem for ecosystem, kind in _PURL_TYPES.items()}
-_EVENT_KINDS = ("introduced", "fixed", "last_affected", "limit")
+EVENT_KINDS = ("introduced", "fixed", "last_affected", "limit")
 
 Event = tuple[str, str]  # kind, version
 _START: Event = ("introduced", "0")  # before every version, also before those whose order is unknown
@@ -180,9 +180,9 @@ def _events(span: Mapping[str, object]) -> list[Event]:
     events: list[Event] = []
     for item in cast(list[object], raw):
         event = _mapping(item)
-        known = [(kind, event[kind]) for kind in _EVENT_KINDS if kind in event]
+        known = [(kind, event[kind]) for kind in EVENT_KINDS if kind in event]
         if len(known) != 1:
-            raise ValueError(f"range event must be exactly one of {', '.join(_EVENT_KINDS)}")
+            raise ValueError(f"range event must be exactly one of {', '.join(EVENT_KINDS)}")
         kind, version = known[0]
         if not isinstance(version, str) or not version:
             raise ValueError(f"range event {kind} is not a version")

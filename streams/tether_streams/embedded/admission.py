@@ -13,6 +13,8 @@ from tether_schemas.builtin import MemoryWrite
 from tether_schemas.codec import RawInput, read
 from tether_schemas.errors import BadEvent, BadNamespace
 from tether_schemas.events import DecisionEvent, Envelope, ToolResultEvent
+from tether_schemas.facts import Asserted
+from tether_schemas.ghosts import Ghost
 from tether_schemas.times import time_us, us_text
 from tether_schemas.topics import TOOL_RESULTS, TOPIC_OF_TYPE
 from tether_schemas.usual import Usual
@@ -97,6 +99,14 @@ def _check_times(event: Envelope | Usual, now_us: int, skew_max_s: int) -> None:
         raise BadEvent("time", _ahead(event.time, now_us, skew_max_s))
     if observed_at is not None and time_us(observed_at) > latest_us:
         raise BadEvent("data.arguments.observed_at", _ahead(observed_at, now_us, skew_max_s))
+
+
+def check_ahead(ghost: Ghost, now_us: int, limits: Limits) -> None:
+    """Raise BadEvent where a time of a ghost lies ahead of the log's clock, as `admit` does for an event."""
+    observed = (fact.observed_at for fact in ghost.ghost.facts if isinstance(fact, Asserted))
+    for time in (ghost.time, *observed):
+        if time_us(time) > now_us + limits.future_skew_max_s * 1_000_000:
+            raise BadEvent("time", _ahead(time, now_us, limits.future_skew_max_s))
 
 
 def _ahead(time: str, now_us: int, skew_max_s: int) -> str:

@@ -9,12 +9,14 @@ import orjson
 from tether_schemas.codec import decode_record, encode_record, read_stored
 from tether_schemas.errors import BadEvent, LogCorrupt, TetherError
 from tether_schemas.events import DecisionEvent, Envelope
-from tether_schemas.facts import FactRecord
+from tether_schemas.facts import FactRecord, PolicyDeclared
 from tether_schemas.fields import BadField
+from tether_schemas.ghosts import Ghost, stored_ghost
 from tether_schemas.topics import DECISIONS, RAW, FactTopics, fact_topics
 from tether_schemas.usual import Usual
 
 from tether_streams.core.extract import RawPlace, extract, extract_usual
+from tether_streams.core.ghosts import carried
 from tether_streams.core.rules import RuleSet
 from tether_streams.embedded.bulk import bulk
 from tether_streams.ports import Letters, Log, NewLetter, NewRecord, Stored
@@ -93,10 +95,14 @@ class RulesInForce:
         self._own: dict[str, RuleSet] = {}
         self._of: dict[str, RuleSet | None] = {}
 
-    def declare(self, event: Envelope) -> None:
+    def declare(self, event: Envelope | Ghost) -> None:
         """Take in a decision on rules; any other event does nothing. Raises BadField where they do not compile."""
-        if type(event) is DecisionEvent and event.data.rules is not None:
-            self._own[event.namespace] = RuleSet.compile(event.data.rules)
+        if isinstance(event, Ghost):
+            rules = next((fact.rules for fact in event.ghost.facts if isinstance(fact, PolicyDeclared)), None)
+        else:
+            rules = event.data.rules if type(event) is DecisionEvent else None
+        if rules is not None:
+            self._own[event.namespace] = RuleSet.compile(rules)
             self._of.clear()
 
     def of(self, namespace: str) -> RuleSet | None:
@@ -139,7 +145,7 @@ class Extraction:
         self.facts_end = log.end(self._topics)
         self.extracted = raw_offset(log, self.facts_end, self._topics)
         self._made: dict[int, int] = {}  # first and last offset of facts appended here, above what is extracted
-        self._rules = self._recover_rules()
+        self._rules = rules_until(log, self.extracted, how.batch_records_max)
         recent.wanted = True
 
     def step(self) -> Step | None:
@@ -181,8 +187,8 @@ class Extraction:
         made: list[tuple[FactRecord, NewRecord]],
     ) -> None:
         try:
-            if stored.payload is None and (carried := self._carried(stored.offset)) is not None:
-                made.append((carried, new_record(carried, self._topics)))
+            if stored.payload is None and (kept := self._kept(stored, letters)) is not None:
+                made.append((kept, new_record(kept, self._topics)))
                 return
             made.append(self._facts(stored, event or _decode(stored), letters))
         except (BadEvent, ValueError) as error:
@@ -190,18 +196,29 @@ class Extraction:
         except Exception as error:  # a fault of ours: it stops this event, never those behind it
             letters.append(_letter(stored, f"extraction failed, {type(error).__name__}: {error}", 0))
 
-    def _facts(self, stored: Stored, event: Event, letters: list[NewLetter]) -> tuple[FactRecord, NewRecord]:
-        place = RawPlace(stored.recorded_us, stored.topic, stored.partition, stored.offset, stored.content_hash)
-        if isinstance(event, Usual):
-            rules = self._rules.of(stored.namespace)
-            record, written = extract_usual(event, place, None if rules is None else rules.version)
-            return record, self._new(stored, orjson.dumps(written))
-        reasons: list[str] = []
+    def _kept(self, stored: Stored, letters: list[NewLetter]) -> FactRecord | None:
+        """The facts of an event whose content is gone: as they came with it, or as an earlier extraction made them."""
+        ghost = stored_ghost(stored.envelope)
+        if ghost is None:
+            return self._carried(stored.offset)
+        letters += [_letter(stored, reason, index) for index, reason in enumerate(self._declare(ghost))]
+        return carried(ghost, _place(stored))
+
+    def _declare(self, event: Envelope | Ghost) -> list[str]:
+        """Take in the rules of a decision; why not, where they do not compile."""
         try:
             self._rules.declare(event)
         except BadField as error:
-            reasons.append(f"these rules do not compile, the former stay in force: {error}")
-        record, faults = extract(event, place, self._rules.of(event.namespace))
+            return [f"these rules do not compile, the former stay in force: {error}"]
+        return []
+
+    def _facts(self, stored: Stored, event: Event, letters: list[NewLetter]) -> tuple[FactRecord, NewRecord]:
+        if isinstance(event, Usual):
+            rules = self._rules.of(stored.namespace)
+            record, written = extract_usual(event, _place(stored), None if rules is None else rules.version)
+            return record, self._new(stored, orjson.dumps(written))
+        reasons = self._declare(event)
+        record, faults = extract(event, _place(stored), self._rules.of(event.namespace))
         reasons += [fault.reason if fault.rule is None else f"rule {fault.rule}: {fault.reason}" for fault in faults]
         letters += [_letter(stored, reason, index) for index, reason in enumerate(reasons)]
         return record, self._new(stored, encode_record(record))
@@ -220,19 +237,22 @@ class Extraction:
             self._made[first] = last
         return last
 
-    def _recover_rules(self) -> RulesInForce:
-        rules = RulesInForce()
-        after = 0
-        while after < self.extracted and (batch := self._log.read([DECISIONS], after, self._batch_records_max)):
-            for stored in batch:
-                after = stored.offset
-                if after <= self.extracted and stored.payload is not None and b'"rules"' in stored.payload:
-                    try:
-                        if not isinstance(event := _decode(stored), Usual):
-                            rules.declare(event)
-                    except (BadEvent, ValueError):
-                        continue  # it is a dead letter since it was extracted
-        return rules
+
+def rules_until(log: Log, offset: int, batch_records_max: int = BATCH_RECORDS_MAX) -> RulesInForce:
+    """The extraction rules in force after the event at a raw offset."""
+    rules = RulesInForce()
+    after = 0
+    while after < offset and (batch := log.read([DECISIONS], after, batch_records_max)):
+        for stored in batch:
+            after = stored.offset
+            if after <= offset and b'"rules"' in (stored.envelope if stored.payload is None else stored.payload):
+                try:
+                    event = stored_ghost(stored.envelope) or _decode(stored)
+                    if not isinstance(event, Usual):
+                        rules.declare(event)
+                except (BadEvent, ValueError):
+                    continue  # it is a dead letter since it was extracted
+    return rules
 
 
 def raw_offset(log: Log, facts_offset: int, topics: FactTopics = FACT_TOPICS) -> int:
@@ -242,7 +262,12 @@ def raw_offset(log: Log, facts_offset: int, topics: FactTopics = FACT_TOPICS) ->
     found = log.read(topics, facts_offset - 1, 1)
     if not found or found[0].offset != facts_offset:
         raise LogCorrupt(str(facts_offset), "the facts that should stand there do not")
-    raw: Any = orjson.loads(found[0].envelope)
+    return made_of(found[0])
+
+
+def made_of(stored: Stored) -> int:
+    """The raw offset of the event that stored facts are of."""
+    raw: Any = orjson.loads(stored.envelope)
     return int(raw["raw"][2])
 
 
@@ -275,6 +300,10 @@ def history(
 def whole_event(stored: Stored) -> bytes:
     """The event as one JSON object again."""
     return stored.envelope[:-1] + b',"data":' + (stored.payload or b"null") + b"}"
+
+
+def _place(stored: Stored) -> RawPlace:
+    return RawPlace(stored.recorded_us, stored.topic, stored.partition, stored.offset, stored.content_hash)
 
 
 def _decode(stored: Stored) -> Event:

@@ -165,7 +165,7 @@ def _insert(writer: sqlite3.Connection, records: Sequence[NewRecord], now_us: in
     ]
     if writer.executemany(_INSERT, rows).rowcount == len(records):
         answers = list(map(Appended, range(last + 1, last + 1 + len(records)), repeat(recorded_us)))
-        new = list(enumerate([record.payload for record in records], last + 1))
+        new = [(offset, one.payload) for offset, one in enumerate(records, last + 1) if one.payload is not None]
     else:
         answers, new = _compare(writer, records, last)
     writer.executemany(_INSERT_PAYLOAD, new)
@@ -179,7 +179,7 @@ def _compare(
     identities = [(identity_class(r.topic), r.namespace, r.source, r.id, r.made_of) for r in records]
     there = _look_up(writer, identities)
     answers: list[Appended] = []
-    new: dict[int, bytes] = {}
+    new: dict[int, bytes | None] = {}
     for record, identity in zip(records, identities, strict=True):
         offset, recorded_us, content_hash = there[identity]
         if offset > last and offset not in new:
@@ -188,7 +188,7 @@ def _compare(
         else:
             same = content_hash == record.content_hash
             answers.append(Appended(offset, recorded_us, duplicate=same, conflict=not same))
-    return answers, list(new.items())
+    return answers, [(offset, payload) for offset, payload in new.items() if payload is not None]
 
 
 def _look_up(writer: sqlite3.Connection, identities: list[_Identity]) -> dict[_Identity, tuple[int, int, str]]:

@@ -29,7 +29,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS records_by_origin ON records (made_of, class) 
 CREATE INDEX IF NOT EXISTS records_by_topic ON records (topic); -- and, within one, by offset
 
 CREATE TABLE IF NOT EXISTS payloads (
-    offset INTEGER PRIMARY KEY, -- of its record; a record without a row here lost its payload to a purge
+    offset INTEGER PRIMARY KEY, -- of its record; one without a row here lost its payload to a purge, or came as a ghost
     alg TEXT NOT NULL, -- how the bytes are encrypted: 'none'
     key_id TEXT NOT NULL, -- with which key: 'none'
     bytes BLOB NOT NULL -- JSON: the event's data
