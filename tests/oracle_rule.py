@@ -37,10 +37,16 @@ def node_of(ref: Ref) -> Node:
 
 
 class Rule:
-    """The rule over the records that one namespace sees: its own and those of `*`."""
+    """The rule over the records that one namespace sees: its own and those of `*`.
 
-    def __init__(self, records: Iterable[FactRecord], namespace: str) -> None:
+    Of a past, the records are those up to its position, and `today` is the rule over all records: what that erases is
+    erased in every past, on record there or not yet.
+    """
+
+    def __init__(self, records: Iterable[FactRecord], namespace: str, today: "Rule | None" = None) -> None:
         self.namespace = namespace
+        self.deleted: set[Node] = set() if today is None else set(today.deleted)
+        self.erased: set[str] = set() if today is None else set(today.erased)
         first: dict[tuple[str, str, str], FactRecord] = {}
         for record in records:
             key = (record.namespace, record.source, record.id)
@@ -180,11 +186,10 @@ class Rule:
 
     def _erase(self) -> None:
         evidence: dict[Node, FactRecord] = {("evidence", record.source, record.id): record for record in self.own}
-        self.deleted = {node for node, record in evidence.items() if self._deletes(record, None)}
+        self.deleted |= {node for node, record in evidence.items() if self._deletes(record, None)}
         for _, deletion in self.facts[EvidenceDeleted]:  # by name it is deleted whether or not it is on record
             if isinstance(deletion.target, EvidenceTarget):
                 self.deleted.add(("evidence", deletion.target.evidence.source, deletion.target.evidence.id))
-        self.erased: set[str] = set()
         for node, claims in self.made.items():
             self.erased |= {said.id for said in claims if node in self.deleted or self._deletes(evidence[node], said)}
         while True:
@@ -212,7 +217,7 @@ class Rule:
         for said in self.said.values():
             bad[said.node] |= {("tombstoned",)} if said.id in self.erased else set()
             bad[said.node] |= {(self.stance(said),)} - {("standing",)}
-        for node in self.deleted:
+        for node in self.deleted | {("assertion", name) for name in self.erased}:
             bad[node].add(("tombstoned",))
         for record in self.own:
             node: Node = ("evidence", record.source, record.id)

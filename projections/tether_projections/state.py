@@ -8,6 +8,7 @@ from tether_schemas.facts import AdvisoryIssued, Decided, EvidenceDeleted
 from tether_schemas.policy import Policy
 
 from tether_projections.advisories import AdvisoryBook, Object, Revision
+from tether_projections.erasure import NONE, Erasure
 from tether_projections.governance import Decisions, Deletions, Origin, PolicyBook
 from tether_projections.graph import DYNAMIC, Graph
 from tether_projections.keys import KeyIndex
@@ -53,6 +54,7 @@ class State:
         self.advisories = AdvisoryBook(self.decisions)
         self.invalid: set[int] = set()
         self.erased: set[int] = set()
+        self.erasure: Erasure = NONE  # what is erased besides, where this is the view of a past
         self.payload_erased: set[int] = set()
         self.causes: dict[int, set[Cause]] = {}
         self.dynamic: set[int] = set()

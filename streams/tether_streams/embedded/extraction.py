@@ -216,7 +216,12 @@ def raw_offset(log: Log, facts_offset: int, topics: FactTopics = FACT_TOPICS) ->
     found = log.read(topics, facts_offset - 1, 1)
     if not found or found[0].offset != facts_offset:
         raise LogCorrupt(str(facts_offset), "the facts that should stand there do not")
-    raw: Any = orjson.loads(found[0].envelope)
+    return made_of(found[0])
+
+
+def made_of(stored: Stored) -> int:
+    """The raw offset of the event that stored facts are of."""
+    raw: Any = orjson.loads(stored.envelope)
     return int(raw["raw"][2])
 
 

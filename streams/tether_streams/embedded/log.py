@@ -13,6 +13,7 @@ from tether_streams.ports import READ_BYTES_MAX, Appended, NewRecord, Stored, id
 
 GROUP_RECORDS_MAX = 10_000
 LOOKUP_ROWS = 150  # per statement: five parameters each, under the 999 that every SQLite allows
+MADE_ROWS = 500  # per statement
 
 _LAST = "SELECT offset, recorded_us FROM records ORDER BY offset DESC LIMIT 1"
 _INSERT = """
@@ -37,6 +38,13 @@ SELECT
     r.topic, r.partition, r.offset, r.recorded_us, r.namespace, r.source, r.id, r.content_hash, r.envelope, p.bytes
 FROM ({offsets} ORDER BY offset LIMIT ?) AS wanted
 CROSS JOIN records AS r USING (offset)
+LEFT JOIN payloads AS p USING (offset)
+"""
+_MADE = """
+SELECT
+    r.topic, r.partition, r.offset, r.recorded_us, r.namespace, r.source, r.id, r.content_hash, r.envelope, p.bytes
+FROM (VALUES {rows}) AS wanted
+CROSS JOIN records AS r ON r.made_of = wanted.column1 AND r.class = ? AND r.made_of IS NOT NULL
 LEFT JOIN payloads AS p USING (offset)
 """
 _OFFSETS = "SELECT offset FROM records WHERE topic = ? AND offset > ?"
@@ -106,6 +114,18 @@ class SqliteLog:
                 held += len(stored.envelope) + len(stored.payload or b"")
                 if held >= READ_BYTES_MAX:
                     break
+        return found
+
+    def read_made(self, topics: Sequence[str], offsets: Sequence[int]) -> list[Stored]:
+        """The records of `topics` that say that they are made of those at these offsets, in any order."""
+        found: list[Stored] = []
+        classes = sorted({identity_class(topic) for topic in topics})
+        with self._database.read() as cursor:
+            for start in range(0, len(offsets), MADE_ROWS):
+                chunk = offsets[start : start + MADE_ROWS]
+                sql = _MADE.format(rows=", ".join(["(?)"] * len(chunk)))
+                for name in classes:
+                    found += map(Stored._make, cursor.execute(sql, [*chunk, name]))
         return found
 
     def end(self, topics: Sequence[str]) -> int:
