@@ -151,6 +151,8 @@ class State:
 def hydrate(store: ViewStore) -> State:
     """Read the state of a stored view. A million nodes and three million edges take about a second."""
     state = State()
+    if not store.rows("SELECT 1 FROM evidence LIMIT 1", table="evidence"):
+        return state
     state.position = int(store.rows("SELECT coalesce(max(position), 0) FROM applied")[0][0])
     state.change_seq = int(store.rows("SELECT coalesce(max(seq), 0) FROM change")[0][0])
     state.restricted = bool(store.rows("SELECT 1 FROM assertion WHERE readers IS NOT NULL LIMIT 1"))

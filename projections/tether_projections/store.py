@@ -344,6 +344,15 @@ class ViewStore:
             if table not in keep:
                 self._db.execute(f"DELETE FROM {table}")
 
+    def clear(self) -> None:
+        """Drop everything, what waits unwritten: for a view in memory that is used again for another one."""
+        self._settled = Queue()
+        with self.transaction():
+            self._begin()
+            tables = "SELECT table_name FROM duckdb_tables() WHERE table_name <> 'meta' AND estimated_size > 0"
+            for (table,) in self._db.execute(tables).fetchall():
+                self._db.execute(f"DELETE FROM {table}")
+
     def close(self) -> None:
         """Write what waits, close the file and free its lock."""
         self.commit()

@@ -122,8 +122,7 @@ class Past:
         scratch, self._scratch = self._scratch, None
         try:
             yield scratch
-            with scratch.transaction():
-                scratch.truncate(("meta",))
+            scratch.clear()
         except BaseException:
             scratch.close()
             raise
