@@ -98,7 +98,7 @@ class Past:
         records = self._records(needed.evidence - declared, position)
         decided = needed.decisions(records) - needed.evidence - declared
         records += self._records(decided, position)
-        erasure = erased_among(store, state, records, needed.nodes)
+        erasure = erased_among(store, state, policies + records, needed.nodes)
         with self._emptied() as scratch:
             engine = Engine(scratch, lambda _: [policies, records], told=False, erasure=erasure)
             engine.foresee(policies)
