@@ -7,18 +7,19 @@ from typing import Any, Self, Unpack
 
 from tether_projections.queries import Reader
 from tether_replay.views import Watch, list_generations, no_watch, promote, prune, rebuild
-from tether_schemas.answers import Change, DeadLetter, Generation, Rebuilt, Receipt, StoreStatus
+from tether_schemas.answers import Change, DeadLetter, Generation, Rebuilt, Receipt, Snapshot, StoreStatus
 from tether_schemas.codec import RawInput
 from tether_schemas.errors import BadRequest
 from tether_streams.embedded.admission import Door
 
 from tether.compose import Home
 from tether.drafts import Drafts, RisingClock
-from tether.forms import Attributes
+from tether.forms import Attributes, KnownAt
 from tether.memory import CHANGES_LIMIT, SOURCE, Memory
 from tether.reads import Reads, caught_up, check_namespace, status
 from tether.rebuilds import RebuildOptions, rebuild_options
 from tether.settings import Settings
+from tether.snapshots import SnapshotOptions, write
 
 PUBLIC = "*"
 LETTERS_LIMIT = 100
@@ -132,6 +133,16 @@ class Store:
     def prune(self, keep: int = 1) -> list[str]:
         """Remove all but the `keep` newest generations beside the current one; those removed."""
         return prune(self.path, keep)
+
+    def as_of(
+        self, known_at: KnownAt, path: str | Path, watch: Watch = no_watch, **options: Unpack[SnapshotOptions]
+    ) -> Snapshot:
+        """Write the views as they were at a position or a time of recording, for reading: a DuckDB file, or with
+        `format` "parquet" a directory. What is deleted by now is in none of its bytes.
+
+        `namespace`: only that one's and `*`; `force`: replace what is at `path`. Raises BadRequest.
+        """
+        return write(self._home, known_at, Path(path), watch, options)
 
     def dead_letters(
         self, *, after: int = 0, limit: int = LETTERS_LIMIT, namespace: str | None = None

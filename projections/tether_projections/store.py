@@ -330,6 +330,23 @@ class ViewStore:
         self.detach(name)
         return False
 
+    def copy_to(self, path: str) -> None:
+        """Copy everything into a new file: what is in the rows now, and nothing of what was in them before."""
+        self.commit()
+        quoted = path.replace("'", "''")
+        (own,) = self._db.execute("SELECT current_database()").fetchall()[0]
+        with _named_errors(path):
+            self._db.execute(f"ATTACH '{quoted}' AS copied")
+            self._db.execute(f'COPY FROM DATABASE "{own}" TO copied')
+            self._db.execute("CHECKPOINT copied")
+            self._db.execute("DETACH copied")
+
+    def copy_table(self, table: str, path: str) -> None:
+        """Write the rows of a table or view into a new Parquet file."""
+        self.commit()
+        with _named_errors(path):
+            self._db.execute(f"COPY {table} TO ? (FORMAT parquet)", [path])
+
     def detach(self, name: str) -> None:
         """Let go of an attached file."""
         self._db.execute(f"DETACH {name}")

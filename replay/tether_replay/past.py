@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tether_projections.engine import Engine
+from tether_projections.erasure import Erasure
 from tether_projections.queries import Queries
 from tether_projections.reader import Reader, asked
 from tether_projections.slices import Slice, policies_then, recorded_until
@@ -133,19 +134,30 @@ class Past:
         with tempfile.TemporaryDirectory(prefix="tether-past-") as folder:
             store = ViewStore(str(Path(folder) / "past.duckdb"))
             try:
-                engine = self.build(store, namespace, position)
+                engine = self.prepare(position).build(store, namespace)
                 yield Queries(store, engine)
             finally:
                 store.close()
 
-    def build(self, store: ViewStore, namespace: str | None, position: int, watch: Watch = no_watch) -> Engine:
-        """Build the whole view (of one namespace and `*`) up to a raw offset into an empty store.
+    def prepare(self, position: int) -> "Prepared":
+        """What a whole build up to a raw offset takes from the view; the build itself reads the log alone."""
+        until = facts_until(self._log, self._engine.position(), position, self._topics)
+        return Prepared(self._log, self._topics, until, erased_now(self._engine.store, self._engine.state))
 
-        Raises LogCorrupt, ReplayFailed.
-        """
-        erasure = erased_now(self._engine.store, self._engine.state)
-        builder = Builder(self._log, store, Which(namespace), self._topics, erasure)
-        builder.advance(facts_until(self._log, self._engine.position(), position, self._topics), watch)
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A whole view of a past, ready to be built: the facts up to an offset, with the erasure of the present."""
+
+    log: Log
+    topics: FactTopics
+    until: int
+    erasure: Erasure
+
+    def build(self, store: ViewStore, namespace: str | None, watch: Watch = no_watch) -> Engine:
+        """Build it (of one namespace and `*`, or of all) into an empty store. Raises LogCorrupt, ReplayFailed."""
+        builder = Builder(self.log, store, Which(namespace), self.topics, self.erasure)
+        builder.advance(self.until, watch)
         return builder.engine
 
 

@@ -38,7 +38,7 @@ class Pasts:
     def faults(self, position: int, only: Random | None = None) -> Iterator[str]:
         """What is answered otherwise than by the oracle, or than by a whole build. `only`: some of the slots."""
         whole = ViewStore(":memory:")
-        built = Queries(whole, self.past.build(whole, None, position))
+        built = Queries(whole, self.past.prepare(position).build(whole, None))
         for namespace in NAMESPACES:
             oracle = self.oracle(position, namespace)
             slots = self.slots(namespace)
