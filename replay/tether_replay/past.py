@@ -69,7 +69,7 @@ class Past:
     """Reads the pasts of one view. Not safe for use by two threads at once, like the view."""
 
     def __init__(self, engine: Engine, log: Log, facts_of: FactsOf, topics: FactTopics = FACT_TOPICS) -> None:
-        self._engine = engine
+        self.engine = engine
         self._log = log
         self._facts_of = facts_of
         self._topics = topics
@@ -84,7 +84,7 @@ class Past:
     @contextmanager
     def queries(self, question: Question, position: int) -> Generator[Queries]:
         """What answers a question about one slot (and no other) as of a position. Raises BadRequest as `recall`."""
-        store, state, reader = self._engine.store, self._engine.state, question.reader
+        store, state, reader = self.engine.store, self.engine.state, question.reader
         then, declared = policies_then(store, reader.namespace, position)
         past = State()
         past.policies = then
@@ -108,7 +108,7 @@ class Past:
 
     def _records(self, evidence: Iterable[int], position: int) -> list[FactRecord]:
         """The facts of evidence up to a position, in the order of their events."""
-        places = sorted(recorded_until(self._engine.store, evidence, position).values())
+        places = sorted(recorded_until(self.engine.store, evidence, position).values())
         found = {record.offset: record for record in self._facts_of(places)}
         missing = [place for place in places if place not in found]
         if missing:
@@ -141,8 +141,8 @@ class Past:
 
     def prepare(self, position: int) -> "Prepared":
         """What a whole build up to a raw offset takes from the view; the build itself reads the log alone."""
-        until = facts_until(self._log, self._engine.position(), position, self._topics)
-        return Prepared(self._log, self._topics, until, erased_now(self._engine.store, self._engine.state))
+        until = facts_until(self._log, self.engine.position(), position, self._topics)
+        return Prepared(self._log, self._topics, until, erased_now(self.engine.store, self.engine.state))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from tether_projections.queries import Queries, Reader
 from tether_projections.store import ViewStore
 from tether_replay.past import Past, Question
 from tether_schemas.facts import FactRecord
+from tether_streams.memory import MemoryLog
 
 from tests.oracle import Oracle
 from tests.projections.driven import NAMESPACES
@@ -23,8 +24,13 @@ class Pasts:
     """A view that followed a log, and reads of its pasts; positions are the records' offsets."""
 
     records: list[FactRecord]
+    log: MemoryLog
     store: ViewStore
     past: Past
+
+    def close(self) -> None:
+        self.past.close()
+        self.store.close()
 
     def oracle(self, position: int, namespace: str) -> Oracle:
         """What the rule says of a past."""
@@ -79,4 +85,4 @@ def pasts_of(given: Sequence[FactRecord], seed: int = 0) -> Pasts:
     log, records = fact_log(given)
     store, engine = followed(log, records, Random(seed))
     by_offset = {record.offset: record for record in records}
-    return Pasts(records, store, Past(engine, log, lambda places: [by_offset[place] for place in places]))
+    return Pasts(records, log, store, Past(engine, log, lambda places: [by_offset[place] for place in places]))
