@@ -28,6 +28,7 @@ from tether_streams.ports import Log
 from tether_replay.build import Builder, Watch, Which, no_watch
 
 SLICE_RECORDS_MAX = 100_000
+SCRATCH_USES_MAX = 1_000  # deleted rows of a database in memory take some room for as long as it lives
 
 FactsOf = Callable[[Sequence[int]], Iterable[FactRecord]]  # of the events at these raw offsets, in any order
 
@@ -74,6 +75,7 @@ class Past:
         self._facts_of = facts_of
         self._topics = topics
         self._scratch: ViewStore | None = None
+        self._uses = 0
 
     def close(self) -> None:
         """Let go of the memory."""
@@ -118,9 +120,10 @@ class Past:
     @contextmanager
     def _emptied(self) -> Generator[ViewStore]:
         """An empty view in memory, emptied again afterwards."""
-        if self._scratch is None:
-            self._scratch = ViewStore(":memory:")
-        scratch, self._scratch = self._scratch, None
+        if self._uses % SCRATCH_USES_MAX == 0:
+            self.close()
+        self._uses += 1
+        scratch, self._scratch = self._scratch or ViewStore(":memory:"), None
         try:
             yield scratch
             scratch.clear()
