@@ -124,7 +124,8 @@ class Slice:
         self.evidence.update(int(row[0]) for row in self.store.rows(SAID, [nodes, self.position]))
 
     def _upstream(self, new: set[int]) -> set[int]:
-        """These nodes and everything that they derive from by any edge; notes who says so."""
+        """These nodes and everything that they derive from by any edge; notes the links that say so. An assertion that
+        says so is itself the dependent, or a verdict on it."""
         graph = self.state.graph
         seen = np.zeros(len(self.state.kinds), bool)
         seen[sorted(self.nodes)] = True
@@ -147,15 +148,11 @@ class Slice:
         self.evidence.update(node for node in found if kinds[node] == EVIDENCE_KIND)
         claims = {node for node in found if kinds[node] == ASSERTION_KIND}
         self._links(node for node in owners if not kinds[node])
-        self._records(node for node in owners - claims if kinds[node] == ASSERTION_KIND)
         objects = [node for node in found if kinds[node] == OBJECT_KIND]
         return self._of_claims(claims) | self._of_objects(objects)
 
     def _links(self, nodes: Iterable[int]) -> None:
         self.evidence.update(int(row[0]) for row in _where(self.store, "ev", "link", "l", sorted(nodes)))
-
-    def _records(self, claims: Iterable[int]) -> None:
-        self.evidence.update(int(row[0]) for row in _where(self.store, "ev", "assertion", "a", sorted(claims)))
 
     def _policies(self) -> tuple[Policy, Policy]:
         return self.then.of(self.namespace), self.state.policies.of(self.namespace)

@@ -95,6 +95,18 @@ def test_a_slice_reads_only_what_the_answer_depends_on() -> None:
     pasts.close()
 
 
+def test_a_retelling_by_link_counts_where_the_slot_of_a_premise_is_tied() -> None:
+    red = says(At("e1", 1, "ci"), "user:ana", "note", "red")
+    again = says(At("e2", 2, "bot"), "user:ana", "note", "red")
+    blue = says(At("e3", 3, "hub"), "user:ana", "note", "blue")
+    on_red = says(At("e4", 4), "user:ana", "summary", "likes red", premises=[red])
+    retold = linked(At("e5", 5), again, [("ci", "e1")])
+    pasts = pasts_of([red, again, blue, on_red, retold, passes(At("e6", 6), "item:a@1")])
+    assert ask(pasts, 4, "user:ana", "summary") == "current"
+    assert ask(pasts, 5, "user:ana", "summary") == "withdrawn"
+    pasts.close()
+
+
 def test_nothing_of_one_read_is_left_for_the_next() -> None:
     pasts = pasts_of(
         [passes(At("e1", 1), "item:a@1"), passes(At("e2", 2), "item:b@1"), passes(At("e3", 3), "item:c@1")]
