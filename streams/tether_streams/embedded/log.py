@@ -13,7 +13,7 @@ from tether_streams.ports import READ_BYTES_MAX, Appended, NewRecord, Stored, id
 
 GROUP_RECORDS_MAX = 10_000
 LOOKUP_ROWS = 150  # per statement: five parameters each, under the 999 that every SQLite allows
-MADE_ROWS = 500  # per statement
+MADE_ROWS = 400  # per statement and class, under the 999 as well
 
 _LAST = "SELECT offset, recorded_us FROM records ORDER BY offset DESC LIMIT 1"
 _INSERT = """
@@ -40,14 +40,8 @@ FROM ({offsets} ORDER BY offset LIMIT ?) AS wanted
 CROSS JOIN records AS r USING (offset)
 LEFT JOIN payloads AS p USING (offset)
 """
-_MADE = """
-SELECT
-    r.topic, r.partition, r.offset, r.recorded_us, r.namespace, r.source, r.id, r.content_hash, r.envelope, p.bytes
-FROM (VALUES {rows}) AS wanted
-CROSS JOIN records AS r ON r.made_of = wanted.column1 AND r.class = ? AND r.made_of IS NOT NULL
-LEFT JOIN payloads AS p USING (offset)
-"""
 _OFFSETS = "SELECT offset FROM records WHERE topic = ? AND offset > ?"
+_MADE = "SELECT offset FROM records WHERE class = ? AND made_of IN ({places}) AND made_of IS NOT NULL"
 _END = "SELECT coalesce(max(offset), 0) FROM records WHERE topic = ?"
 _DESTROY = """
 DELETE FROM payloads
@@ -123,9 +117,10 @@ class SqliteLog:
         with self._database.read() as cursor:
             for start in range(0, len(offsets), MADE_ROWS):
                 chunk = offsets[start : start + MADE_ROWS]
-                sql = _MADE.format(rows=", ".join(["(?)"] * len(chunk)))
-                for name in classes:
-                    found += map(Stored._make, cursor.execute(sql, [*chunk, name]))
+                made = _MADE.format(places=", ".join("?" * len(chunk)))
+                sql = _READ.format(offsets=" UNION ALL ".join([made] * len(classes)))
+                values = [value for name in classes for value in (name, *chunk)]
+                found += map(Stored._make, cursor.execute(sql, [*values, len(values)]))
         return found
 
     def end(self, topics: Sequence[str]) -> int:
