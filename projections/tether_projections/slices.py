@@ -27,6 +27,7 @@ SAID = """
 SELECT min_by(s.ev, s.position) FROM memory AS m JOIN assertion AS s USING (slot)
 WHERE m.object IN (SELECT unnest(?)) AND s.position <= ? GROUP BY m.object, m.predicate, m.scope, s.readers
 """
+ANY = "SELECT min_by(ev, position) FROM evidence WHERE namespace = ? AND position <= ?"
 BASED = "SELECT node FROM node WHERE kind = 'object' AND namespace = ? AND base IN (SELECT unnest(?))"
 BEGINNING = "SELECT node FROM node WHERE kind = 'object' AND namespace = ? AND starts_with(text, ?)"
 
@@ -120,8 +121,11 @@ class Slice:
         return {int(row[0]) for row in rows}
 
     def _hints(self, one: Asked) -> None:
+        """What is said of the subject and of what is called alike, once each; and that the namespace is used at all."""
         nodes = sorted(self._based([one.subject]))
-        self.evidence.update(int(row[0]) for row in self.store.rows(SAID, [nodes, self.position]))
+        rows = self.store.rows(SAID, [nodes, self.position])
+        rows += self.store.rows(ANY, [self.namespace, self.position], "evidence")
+        self.evidence.update(int(row[0]) for row in rows if row[0] is not None)
 
     def _upstream(self, new: set[int]) -> set[int]:
         """These nodes and everything that they derive from by any edge; notes the links that say so. An assertion that
