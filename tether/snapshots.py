@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TypedDict
 
+from tether_projections.store import interruptible
 from tether_replay.asof import Wanted, check, write_snapshot
 from tether_replay.past import Moment
 from tether_replay.views import Watch
@@ -40,4 +41,5 @@ def write(home: Home, known_at: KnownAt, path: Path, watch: Watch, given: Snapsh
     with caught_up(home) as (view, position):
         then = moment(view, known_at, Moment(int(position), home.clock_us()))
         prepared = home.past(view).prepare(then.position)
-    return write_snapshot(prepared, then, wanted, watch)
+    with interruptible():
+        return write_snapshot(prepared, then, wanted, watch)
