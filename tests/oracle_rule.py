@@ -217,8 +217,10 @@ class Rule:
         for said in self.said.values():
             bad[said.node] |= {("tombstoned",)} if said.id in self.erased else set()
             bad[said.node] |= {(self.stance(said),)} - {("standing",)}
-        for node in self.deleted | {("assertion", name) for name in self.erased}:
+        for node in self.deleted:
             bad[node].add(("tombstoned",))
+        for name in self.erased - self.said.keys():  # of a past: erased today, and only named there
+            bad["assertion", name].add(("tombstoned",))
         for record in self.own:
             node: Node = ("evidence", record.source, record.id)
             claims = self.made.get(node, [])
