@@ -173,3 +173,16 @@ def test_a_past_goes_by_the_policy_of_its_position() -> None:
     live = Queries(pasts.store, pasts.past.engine)
     assert live.recall(Reader(HOME), "user:ana", "note", now_us=9).value == ["a", "b"]
     pasts.close()
+
+
+def test_what_is_named_before_it_comes_and_is_deleted_by_now_is_bad_in_that_past_too() -> None:
+    later = says(At("e3", 3), "user:ana", "note", "secret")
+    link = linked(At("e1", 1), "item:b@1", [later])
+    gone = deleted(At("d1", 4), evidence(later))
+    kept = pasts_of([link, passes(At("e2", 2), "item:b@1"), later, passes(At("e4", 4), "item:z@1")])
+    assert ask(kept, 2, "item:b@1") == "current"
+    kept.close()
+    pasts = pasts_of([link, passes(At("e2", 2), "item:b@1"), later, gone])
+    assert ask(pasts, 2, "item:b@1") == "withdrawn"
+    assert not list(pasts.faults(2))
+    pasts.close()
