@@ -38,10 +38,16 @@ def node_of(ref: Ref) -> Node:
 
 
 class Rule:
-    """The rule over the records that one namespace sees: its own and those of `*`."""
+    """The rule over the records that one namespace sees: its own and those of `*`.
 
-    def __init__(self, records: Iterable[FactRecord], namespace: str) -> None:
+    Of a past, the records are those up to its position, and `today` is the rule over all records: what that erases is
+    erased in every past, on record there or not yet.
+    """
+
+    def __init__(self, records: Iterable[FactRecord], namespace: str, today: "Rule | None" = None) -> None:
         self.namespace = namespace
+        self.deleted: set[Node] = set() if today is None else set(today.deleted)
+        self.erased: set[str] = set() if today is None else set(today.erased)
         first: dict[tuple[str, str, str], FactRecord] = {}
         for record in records:
             key = (record.namespace, record.source, record.id)
@@ -191,13 +197,13 @@ class Rule:
 
     def _erase(self) -> None:
         evidence: dict[Node, FactRecord] = {("evidence", record.source, record.id): record for record in self.own}
-        self.deleted = {node for node, record in evidence.items() if self._deletes(record, None)}
+        self.deleted |= {node for node, record in evidence.items() if self._deletes(record, None)}
         came = [(record, fact) for record, fact in self.facts[EvidenceRecorded] if fact.deleted]
         self.deleted |= {("evidence", record.source, record.id) for record, _ in came}
         for _, deletion in self.facts[EvidenceDeleted]:  # by name it is deleted whether or not it is on record
             if isinstance(deletion.target, EvidenceTarget):
                 self.deleted.add(("evidence", deletion.target.evidence.source, deletion.target.evidence.id))
-        self.erased = {name for name, said in self.said.items() if said.fact.value_key is not None}  # came erased
+        self.erased |= {name for name, said in self.said.items() if said.fact.value_key is not None}  # came erased
         for node, claims in self.made.items():
             self.erased |= {said.id for said in claims if node in self.deleted or self._deletes(evidence[node], said)}
         while True:
@@ -227,6 +233,8 @@ class Rule:
             bad[said.node] |= {(self.stance(said),)} - {("standing",)}
         for node in self.deleted:
             bad[node].add(("tombstoned",))
+        for name in self.erased - self.said.keys():  # of a past: erased today, and only named there
+            bad["assertion", name].add(("tombstoned",))
         for record in self.own:
             node: Node = ("evidence", record.source, record.id)
             claims = self.made.get(node, [])

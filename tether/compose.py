@@ -15,11 +15,12 @@ from tether_projections.queries import Queries
 from tether_projections.segments import ParquetSegments
 from tether_projections.store import ViewStore, interruptible
 from tether_replay.directory import SEGMENTS, Current, Generations, ViewLock, prepare
+from tether_replay.past import Past
 from tether_schemas.errors import DataDirectory, LogUnavailable, TetherError
 from tether_schemas.facts import FactRecord
 from tether_schemas.topics import FactTopics, fact_topics
 from tether_streams.embedded.admission import Limits
-from tether_streams.embedded.extraction import history
+from tether_streams.embedded.extraction import fact_record, history
 from tether_streams.embedded.log import SqliteLog
 from tether_streams.embedded.runtime import Drive, Options, Runtime
 from tether_streams.ports import Letters, Log, NewLetter
@@ -82,6 +83,7 @@ class Home:
         limits = Limits(settings.payload_bytes_max, settings.future_skew_max_s)
         self.runtime = Runtime(log, log.letters, clock_us, Options(limits, settings.batch_records_max))
         self._view: OpenView | None = None
+        self._past: Past | None = None
         self._stamp: tuple[int, int] | None = None  # of CURRENT, when the view was opened
         self._view_lock: ViewLock | None = None
         self._reading = threading.RLock()
@@ -115,8 +117,21 @@ class Home:
                 self._view = self._open_view()
             yield self._view
 
+    def past(self, view: OpenView) -> Past:
+        """Reads of the pasts of the open view, for whoever holds `reading`."""
+        if self._past is None:
+
+            def facts_of(places: Sequence[int]) -> list[FactRecord]:
+                return [fact_record(stored) for stored in self.log.read_made(view.topics, places)]
+
+            self._past = Past(view.engine, self.log, facts_of, view.topics)
+        return self._past
+
     def _leave_view(self) -> None:
         view, self._view = self._view, None
+        past, self._past = self._past, None
+        if past is not None:
+            past.close()
         if view is not None:
             view.store.close()
 

@@ -8,6 +8,7 @@ from tether_schemas.answers import EvidenceId
 
 When: TypeAlias = str | datetime
 Position: TypeAlias = str | Sequence[str]
+KnownAt: TypeAlias = str | int | datetime
 RefLike: TypeAlias = str | EvidenceId | Mapping[str, str]
 Target: TypeAlias = str | EvidenceId | Mapping[str, Any]
 
@@ -62,3 +63,10 @@ class Until(Attributes, total=False):
     """Until when a deletion covers evidence; None: for ever. Absent: until the deletion's own time."""
 
     until: When | None
+
+
+class Waits(TypedDict, total=False):
+    """How long a read waits for what: the log to hold `min_position`, for at most `timeout_s`."""
+
+    min_position: Position | None
+    timeout_s: float

@@ -12,8 +12,8 @@ from tether_streams.embedded.admission import Door
 
 from tether.compose import Home
 from tether.drafts import Drafts, RisingClock, evidence_id, evidence_ref
-from tether.forms import Attributes, Fields, MessageFields, Position, RefLike, Target, ToolFields, Until, When
-from tether.reads import TIMEOUT_S, Reads, check_namespace, status
+from tether.forms import Attributes, Fields, KnownAt, MessageFields, RefLike, Target, ToolFields, Until, Waits, When
+from tether.reads import AsOf, Reads, check_namespace, status
 from tether.settings import Settings
 
 SOURCE = "sdk"
@@ -150,19 +150,29 @@ class Memory:
         *,
         scope: str = "",
         valid_at: When | None = None,
-        min_position: Position | None = None,
-        timeout_s: float = TIMEOUT_S,
+        known_at: KnownAt | None = None,
+        **waits: Unpack[Waits],
     ) -> Answer:
         """What memory holds for one slot now, or at `valid_at`. It always sees what this store has appended.
 
-        `min_position`, one receipt's position or several, waits until the log holds it: at most `timeout_s`, then
-        ViewBehind. Raises ViewLocked when another process owns the view, BadRequest when an argument names nothing.
+        `known_at`, a receipt's position or a time of recording, asks for what was believed then, on what was recorded
+        by then; what is deleted by now is so there too. `min_position`, one receipt's position or several, waits until
+        the log holds it: at most `timeout_s` (5 s), then ViewBehind. Raises ViewLocked when another process owns the
+        view, BadRequest when an argument names nothing.
         """
-        return self._reads.recall((subject, predicate, scope), valid_at, min_position, timeout_s)
+        return self._reads.recall((subject, predicate, scope), AsOf(valid_at, known_at), waits)
 
-    def why(self, subject: str, predicate: str, *, scope: str = "") -> Why:
-        """Why a slot is served as it is: its answer, and the shortest path to each cause."""
-        return self._reads.why(subject, predicate, scope)
+    def why(
+        self,
+        subject: str,
+        predicate: str,
+        *,
+        scope: str = "",
+        valid_at: When | None = None,
+        known_at: KnownAt | None = None,
+    ) -> Why:
+        """Why a slot is served as `recall` says: its answer, and the shortest path to each cause."""
+        return self._reads.why((subject, predicate, scope), AsOf(valid_at, known_at))
 
     def dependents(self, subject: str | EvidenceId | Mapping[str, str]) -> list[Dependent]:
         """What derives from a subject, an assertion (its id) or evidence, at any distance; nearest first. A subject
@@ -179,9 +189,18 @@ class Memory:
         asked before `forget` or after; where nothing matches its reason has the nearest names."""
         return self._reads.covered(target, until)
 
-    def history(self, subject: str, predicate: str, *, scope: str = "") -> list[Statement]:
-        """Every statement ever made in a slot, with its status. It serves nothing."""
-        return self._reads.history(subject, predicate, scope)
+    def history(
+        self,
+        subject: str,
+        predicate: str,
+        *,
+        scope: str = "",
+        valid_at: When | None = None,
+        known_at: KnownAt | None = None,
+    ) -> list[Statement]:
+        """Every statement ever made in a slot (until `known_at`; of those, the ones valid at `valid_at`), with its
+        status. It serves nothing."""
+        return self._reads.history((subject, predicate, scope), AsOf(valid_at, known_at))
 
     def changes(self, since: int = 0, limit: int = CHANGES_LIMIT) -> list[Change]:
         """At most `limit` changes of what is served, after the `seq` given; the last one's `seq` resumes."""

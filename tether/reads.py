@@ -4,13 +4,14 @@ import re
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
 import orjson
-from tether_projections.queries import Reader
+from tether_projections.queries import Queries, Reader
 from tether_projections.snapshot import digest_of, snapshot
+from tether_replay.past import Moment, Question, moment_at, moment_of
 from tether_schemas.answers import (
     Answer,
     Change,
@@ -31,7 +32,7 @@ from tether_schemas.topics import TOPIC_OF_TYPE
 
 from tether.compose import Home, OpenView
 from tether.drafts import deletion_target
-from tether.forms import Position, Target, When
+from tether.forms import KnownAt, Position, Target, Waits, When
 
 TIMEOUT_S = 5.0
 POLL_INTERVAL_S = 0.01
@@ -59,6 +60,40 @@ def check_namespace(namespace: object) -> str:
     return namespace
 
 
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """The times that a read names: of validity and of recording; None: now."""
+
+    valid_at: When | None = None
+    known_at: KnownAt | None = None
+
+    @property
+    def valid_at_us(self) -> int | None:
+        """The time of validity. Raises BadRequest."""
+        return None if self.valid_at is None else time_us(when_text(self.valid_at, "valid_at"))
+
+
+def moment(view: OpenView, known_at: KnownAt, present: Moment) -> Moment:
+    """The past that is named by a position or a time of recording. Raises BadRequest."""
+    position = known_at
+    if isinstance(position, str) and position.isascii() and position.isdigit():
+        position = int(position)
+    if isinstance(position, int):
+        if isinstance(position, bool) or not 0 <= position < 2**63:
+            raise BadRequest("known_at", f"{known_at!r:.80} is no position that this store gave")
+        return moment_at(view.store, position, present.position)
+    return moment_of(view.store, time_us(when_text(position, "known_at")), present)
+
+
+@dataclass(frozen=True, slots=True)
+class _Then:
+    """What answers, at which time, and up to which position it looks."""
+
+    queries: Queries
+    now_us: int
+    position: str
+
+
 class Reads:
     """What one reader may ask of one data directory. Safe from many threads."""
 
@@ -66,32 +101,47 @@ class Reads:
         self._home = home
         self.reader = reader
 
-    def recall(
-        self, slot: tuple[str, str, str], valid_at: When | None, min_position: Position | None, timeout_s: float
-    ) -> Answer:
+    def recall(self, slot: tuple[str, str, str], as_of: AsOf, waits: Waits) -> Answer:
         """The answer of a slot (subject, predicate, scope)."""
         subject, predicate, scope = slot
-        at_us = None if valid_at is None else time_us(when_text(valid_at, "valid_at"))
-        with caught_up(self._home, min_position, timeout_s) as (view, position):
-            now_us = self._home.clock_us()
-            answer = view.queries.recall(self.reader, subject, predicate, scope=scope, valid_at_us=at_us, now_us=now_us)
-        return replace(answer, position=position)
+        at_us = as_of.valid_at_us
+        with self._then(slot, as_of, waits) as then:
+            answer = then.queries.recall(
+                self.reader, subject, predicate, scope=scope, valid_at_us=at_us, now_us=then.now_us
+            )
+        return replace(answer, position=then.position)
 
-    def why(self, subject: str, predicate: str, scope: str) -> Why:
+    def why(self, slot: tuple[str, str, str], as_of: AsOf) -> Why:
         """The answer of a slot with its causes."""
-        with caught_up(self._home) as (view, position):
-            why = view.queries.why(self.reader, subject, predicate, scope, self._home.clock_us())
-        return replace(why, answer=replace(why.answer, position=position))
+        at_us = as_of.valid_at_us
+        with self._then(slot, as_of) as then:
+            why = then.queries.why(self.reader, *slot, then.now_us, at_us)
+        return replace(why, answer=replace(why.answer, position=then.position))
+
+    @contextmanager
+    def _then(self, slot: tuple[str, str, str], as_of: AsOf, waits: Waits | None = None) -> Generator[_Then]:
+        """What answers a question about a slot, now or as of the past that is named."""
+        with caught_up(self._home, **_waits(waits or {})) as (view, position):
+            present = Moment(int(position), self._home.clock_us())
+            then = present if as_of.known_at is None else moment(view, as_of.known_at, present)
+            if then.position >= present.position:
+                yield _Then(view.queries, then.now_us, position)
+                return
+            subject, predicate, scope = slot
+            question = Question(self.reader, subject, predicate, scope)
+            with self._home.past(view).queries(question, then.position) as queries:
+                yield _Then(queries, then.now_us, str(then.position))
 
     def dependents(self, named: str | EvidenceRef) -> list[Dependent]:
         """What derives from a subject, an assertion or evidence."""
         with caught_up(self._home) as (view, _):
             return view.queries.dependents(self.reader, named)
 
-    def history(self, subject: str, predicate: str, scope: str) -> list[Statement]:
+    def history(self, slot: tuple[str, str, str], as_of: AsOf) -> list[Statement]:
         """Every statement of a slot."""
-        with caught_up(self._home) as (view, _):
-            return view.queries.history(self.reader, subject, predicate, scope)
+        at_us = as_of.valid_at_us
+        with self._then(slot, as_of) as then:
+            return then.queries.history(self.reader, *slot, at_us)
 
     def get(self, named: EvidenceId) -> dict[str, Any] | None:
         """The event of a piece of evidence; its `data` is left out where it is deleted or not for this reader."""
@@ -123,6 +173,13 @@ class Reads:
         """The digest of the namespace's snapshot."""
         with caught_up(self._home) as (view, _):
             return digest_of(snapshot(view.store, view.engine.state, self.reader.namespace))
+
+
+def _waits(given: Waits) -> Waits:
+    unknown = sorted(given.keys() - Waits.__annotations__.keys())
+    if unknown:
+        raise BadRequest(unknown[0], f"is no option; there are {', '.join(Waits.__annotations__)}")
+    return given
 
 
 def status(home: Home, namespace: str | None) -> StoreStatus:

@@ -21,6 +21,7 @@ from tether_schemas.answers import (
     Imported,
     Rebuilt,
     Receipt,
+    Snapshot,
     StoreStatus,
 )
 from tether_schemas.codec import RawInput, event_dict
@@ -29,11 +30,12 @@ from tether_streams.embedded.admission import Door
 
 from tether.compose import Home
 from tether.drafts import Drafts, RisingClock
-from tether.forms import Attributes, Target, When
+from tether.forms import Attributes, KnownAt, Target, When
 from tether.memory import CHANGES_LIMIT, SOURCE, Memory
 from tether.reads import Reads, caught_up, check_namespace, status
 from tether.rebuilds import RebuildOptions, rebuild_options, try_backup
 from tether.settings import Settings
+from tether.snapshots import SnapshotOptions, write
 from tether.transfer import FORMATS, PARQUET, check_free, export_parquet, export_to, import_from
 
 PUBLIC = "*"
@@ -177,6 +179,16 @@ class Store:
         if keep < 0:
             raise BadRequest("keep", "is a number of records, 0 or more")
         return compact(self._home.log, self.path, keep, watch)
+
+    def as_of(
+        self, known_at: KnownAt, path: str | Path, watch: Watch = no_watch, **options: Unpack[SnapshotOptions]
+    ) -> Snapshot:
+        """Write the views as they were at a position or a time of recording, for reading: a DuckDB file, or with
+        `format` "parquet" a directory. What is deleted by now is in none of its bytes.
+
+        `namespace`: only that one's and `*`; `force`: replace what is at `path`. Raises BadRequest.
+        """
+        return write(self._home, known_at, Path(path), watch, options)
 
     def dead_letters(
         self, *, after: int = 0, limit: int = LETTERS_LIMIT, namespace: str | None = None

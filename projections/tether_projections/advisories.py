@@ -109,6 +109,11 @@ class AdvisoryBook:
             found |= self._names_of.get(group, set())
         return found
 
+    def naming(self, one: Object) -> list[Revision]:
+        """Every revision of the advisories that name an object in any way."""
+        groups = set[Group]().union(*(self._groups_of.get(name, ()) for name in _names(one)))
+        return [revision for group in groups for revision in self._revisions[group]]
+
     def __bool__(self) -> bool:
         return bool(self._revisions)
 
@@ -126,9 +131,8 @@ class AdvisoryBook:
 
     def hits(self, one: Object) -> list[Hit]:
         """Every advisory that covers an object, and those of which that cannot be said."""
-        names = {one.package, one.subject.text, one.subject.base}
         groups: set[Group] = set()
-        for name in names:
+        for name in _names(one):
             groups |= self._groups_of.get(name, set())
         found: list[Hit] = []
         for group in groups:
@@ -139,6 +143,10 @@ class AdvisoryBook:
             if hit is not None:
                 found.append(hit)
         return found
+
+
+def _names(one: Object) -> set[str]:
+    return {one.package, one.subject.text, one.subject.base}
 
 
 def names_of(fact: AdvisoryIssued) -> set[str]:

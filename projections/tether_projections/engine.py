@@ -10,6 +10,7 @@ from tether_schemas.facts import EvidenceRecorded, FactRecord, PolicyDeclared
 from tether_projections.batch import Admission, Batch
 from tether_projections.changes import ChangeLog, touched_slots, turned, write_turned
 from tether_projections.edges import EdgeBuilder, Lookup
+from tether_projections.erasure import NONE, Erasure
 from tether_projections.keys import digest
 from tether_projections.layers import Layers
 from tether_projections.objects import ObjectKeeper
@@ -29,12 +30,14 @@ class Engine:
 
     A policy that changes, or two contents for one event id, change what old facts mean; then the view is made anew from
     history, within the same transaction. With `told` False nothing goes to the outbox: that is not for a rebuild.
+    A view of a past is given the `erasure` of the present.
     """
 
-    def __init__(self, store: ViewStore, history: History, told: bool = True) -> None:
+    def __init__(self, store: ViewStore, history: History, told: bool = True, erasure: Erasure = NONE) -> None:
         self.store = store
         self._history = history
         self.told = told
+        self._erasure = erasure
         self._state: State | None = None
         self._lost = store.lost
         # (namespace, source, id, content hash) of what lost its id to other content: dead letters, for the runtime.
@@ -46,6 +49,7 @@ class Engine:
         if self._state is None or self._lost != self.store.lost:
             self._lost = self.store.lost
             self._state = hydrate(self.store)
+            self._state.erasure = self._erasure
         return self._state
 
     def position(self) -> int:
@@ -228,6 +232,7 @@ class Engine:
         fresh = State()
         fresh.keys.inherit(state.keys)
         fresh.contested = state.contested
+        fresh.erasure = self._erasure
         for records in self._history(position):
             _declare(fresh, records)
         fresh.change_seq = state.change_seq

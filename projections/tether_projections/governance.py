@@ -73,6 +73,14 @@ class Decisions:
                     latest = ruling
         return latest is None or not latest.invalidates
 
+    def on(self, seen_from: str, origin: Origin, identifier: str = "", advisory: str = "") -> set[tuple[str, str, str]]:
+        """The evidence of every decision that covers a fact as a namespace sees it."""
+        return {
+            (namespace, *ruling.order[1:])
+            for namespace in {seen_from, origin.namespace}
+            for ruling in self._covering(namespace, origin, identifier, advisory)
+        }
+
     def _covering(self, namespace: str, origin: Origin, identifier: str, advisory: str) -> list[Ruling]:
         found = list(self._by_target.get((namespace, "evidence", origin.source, origin.id), ()))
         found += [

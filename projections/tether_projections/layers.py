@@ -158,6 +158,8 @@ class Layers:
                 self._erase(node)
             else:
                 self._erase_evidence(node, made.assertions)
+        if self.state.erasure:
+            self._erase_what_is_by_now()
         deletions = self.state.deletions
         if not deletions.any:
             return
@@ -171,6 +173,16 @@ class Layers:
                     self._erase_payload(evidence.node)
         for namespace, fact in self.batch.deleted:
             self._delete_old(namespace, fact)
+
+    def _erase_what_is_by_now(self) -> None:
+        """In the view of a past: among the names of this batch, those that are erased by now."""
+        erasure = self.state.erasure
+        for table in ("evidence", "assertion", "node"):
+            for node, high, low, *_ in self.batch.rows.get(table, ()):
+                if (high, low) in erasure.nodes:
+                    self._erase(node)
+                if (high, low) in erasure.payloads:
+                    self._erase_payload(node)
 
     def _delete_old(self, namespace: str, fact: EvidenceDeleted) -> None:
         until = 2**62 if fact.until_us is None else fact.until_us

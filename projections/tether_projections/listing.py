@@ -1,14 +1,14 @@
 """Lists, which are not served: what was stated in a slot, what evidence says of itself, and counts."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 from tether_schemas.answers import EvidenceId, Stance, StoreStatus
 from tether_schemas.answers import Statement as Listed
 from tether_schemas.policy import AUTHORITY_RANK, MODE_RANK
 from tether_schemas.times import us_text
-from tether_streams.core.belief import FALSE_KEY, Statement
+from tether_streams.core.belief import FALSE_KEY, Statement, believe
 
 from tether_projections.governance import PUBLIC
 from tether_projections.keys import digest
@@ -115,8 +115,11 @@ class History:
         self._reader = reader
         self._names = Names(store, state, reader)
 
-    def of(self, views: Iterable[SlotView]) -> list[Listed]:
-        """Every statement that the reader may see, in statement order."""
+    def of(self, views: Iterable[SlotView], valid_at_us: int | None = None) -> list[Listed]:
+        """Every statement that the reader may see, in statement order; of those valid at a time, where one is given."""
+        views = list(views)
+        if valid_at_us is not None:
+            views = [_valid(view, valid_at_us) for view in views]
         chosen = [(view, one) for view in views for one in view.statements if self._reader.may_see(one.readers)]
         chosen.sort(key=lambda pair: pair[1].order)
         nodes = [one.node for _, one in chosen]
@@ -125,6 +128,9 @@ class History:
         stances: dict[int, Stance] = {
             int(a): stance for a, stance in self._store.where("a, stance", "stance", "a", nodes)
         }
+        if valid_at_us is not None:
+            for view in views:
+                stances |= believe(view.statements, view.head.verdict).stances
         evidence = sorted({one.evidence for _, one in chosen})
         recorded = dict(self._store.where("ev, recorded_us", "evidence", "ev", evidence))
         premises = self._premises([one for _, one in chosen])
@@ -175,6 +181,10 @@ class History:
                 found.setdefault(statement, set()).add(int(node))
         self._names.fetch({node for nodes in found.values() for node in nodes})
         return found
+
+
+def _valid(view: SlotView, at_us: int) -> SlotView:
+    return replace(view, statements=[one for one in view.statements if one.valid_at(at_us)])
 
 
 def counts(store: ViewStore, namespace: str | None) -> StoreStatus:

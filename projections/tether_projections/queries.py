@@ -123,18 +123,20 @@ class Queries:
         known = [each for each in seen if not each[1].hidden]
         return many_answer(known) if known else self._unknown(one)
 
-    def why(self, reader: Reader, subject: str, predicate: str, scope: str, now_us: int) -> Why:
+    def why(
+        self, reader: Reader, subject: str, predicate: str, scope: str, now_us: int, valid_at_us: int | None = None
+    ) -> Why:
         """The answer of a slot, and the shortest path to each of its causes (ties by name); at most CAUSES_MAX.
 
         A withdrawn or threatened answer has the failures that reach it, a tombstoned or invalidated one the deletions
         and decisions, any other none. Raises BadRequest as `recall`.
         """
         one = asked(self._state, reader, subject, predicate, scope)
-        answer = self.recall(reader, subject, predicate, scope=scope, now_us=now_us)
+        answer = self.recall(reader, subject, predicate, scope=scope, valid_at_us=valid_at_us, now_us=now_us)
         explainer = Explainer(self._store, self._state, reader)
         withdrawn, threatened, own = set[int](), set[int](), list[int]()
         about = self._state.keys.get(digest("object", reader.namespace, one.subject))
-        for view, seen in self._see(one, self._slots(one), None, now_us):
+        for view, seen in self._see(one, self._slots(one), valid_at_us, now_us):
             if seen.status == "withdrawn":
                 withdrawn |= self._deciders(view, seen)
             elif seen.coverage == "threatened":
@@ -151,10 +153,14 @@ class Queries:
         """
         return Dependents(self._store, self._state, reader).of(subject, limit)
 
-    def history(self, reader: Reader, subject: str, predicate: str, scope: str) -> list[Statement]:
-        """Every statement of a slot that the reader may see, in statement order: current or not, it is not served."""
+    def history(
+        self, reader: Reader, subject: str, predicate: str, scope: str, valid_at_us: int | None = None
+    ) -> list[Statement]:
+        """Every statement of a slot that the reader may see, in statement order: current or not, it is not served.
+        With `valid_at_us` those valid then, each as it stands among them."""
         one = asked(self._state, reader, subject, predicate, scope)
-        return History(self._store, self._state, reader).of(view_slots(self._store, self._state, self._slots(one)))
+        views = view_slots(self._store, self._state, self._slots(one))
+        return History(self._store, self._state, reader).of(views, valid_at_us)
 
     def changes(self, reader: Reader | None, since_seq: int, limit: int) -> list[Change]:
         """What changed after `since_seq`, oldest first. None reads every namespace, for the operator alone."""

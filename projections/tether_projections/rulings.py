@@ -6,13 +6,18 @@ from tether_schemas.answers import EvidenceId
 from tether_schemas.events import AdvisoryTarget, AssertionTarget, EvidenceTarget, SessionTarget, SourceTarget
 from tether_schemas.facts import Decided, EvidenceDeleted
 
+from tether_projections.erasure import Key, Said
 from tether_projections.governance import PUBLIC, Order, Origin
 from tether_projections.graph import CONTENT
 from tether_projections.names import Names
 from tether_projections.state import ASSERTION_KIND, EVIDENCE_KIND, State
 from tether_projections.store import ViewStore
 
-Said = tuple[str, EvidenceId]  # the reason given and by whom, and the event that says so
+KEY = """
+SELECT hi, lo FROM evidence WHERE ev = $1 UNION ALL
+SELECT hi, lo FROM assertion WHERE a = $1 UNION ALL
+SELECT hi, lo FROM node WHERE node = $1
+"""
 
 
 class Rulings:
@@ -31,7 +36,10 @@ class Rulings:
         return bool(made) and all(one in self._state.erased for one in made)
 
     def deletion(self, node: int) -> Said | None:
-        """The deletion nearest to what is gone: its own, or that of what it derives from."""
+        """The deletion nearest to what is gone: its own, or that of what it derives from. In a view of a past it may be
+        a later one, which the present view knows."""
+        if self._state.erasure:
+            return self._state.erasure.said(self._key(node))
         rows = self._store.rows("SELECT namespace, source, id, body FROM deletion ORDER BY source, id")
         deletions = [(row[0], EvidenceId(row[1], row[2]), EvidenceDeleted.model_validate_json(row[3])) for row in rows]
         frontier, seen = [node], {node}
@@ -83,6 +91,10 @@ class Rulings:
         if not rows:  # named and never recorded
             rows = self._store.where("namespace, source, text, 0, NULL", "node", "node", [int(evidence)])
         return (Origin(*rows[0]), name) if rows else None
+
+    def _key(self, node: int) -> Key:
+        high, low = self._store.rows(KEY, [node])[0]
+        return int(high), int(low)
 
     def _made(self, evidence: int) -> list[int]:
         return sorted(int(row[0]) for row in self._store.where("a", "assertion", "ev", [evidence]))

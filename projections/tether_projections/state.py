@@ -8,6 +8,7 @@ from tether_schemas.facts import AdvisoryIssued, Decided, EvidenceDeleted
 from tether_schemas.policy import Policy
 
 from tether_projections.advisories import AdvisoryBook, Object, Revision
+from tether_projections.erasure import NONE, Erasure
 from tether_projections.governance import Decisions, Deletions, Origin, PolicyBook
 from tether_projections.graph import DYNAMIC, Graph
 from tether_projections.keys import KeyIndex
@@ -53,6 +54,7 @@ class State:
         self.advisories = AdvisoryBook(self.decisions)
         self.invalid: set[int] = set()
         self.erased: set[int] = set()
+        self.erasure: Erasure = NONE  # what is erased besides, where this is the view of a past
         self.payload_erased: set[int] = set()
         self.causes: dict[int, set[Cause]] = {}
         self.dynamic: set[int] = set()
@@ -149,6 +151,8 @@ class State:
 def hydrate(store: ViewStore) -> State:
     """Read the state of a stored view. A million nodes and three million edges take about a second."""
     state = State()
+    if not store.rows("SELECT 1 FROM evidence LIMIT 1", table="evidence"):
+        return state
     state.position = int(store.rows("SELECT coalesce(max(position), 0) FROM applied")[0][0])
     state.change_seq = int(store.rows("SELECT coalesce(max(seq), 0) FROM change")[0][0])
     state.restricted = bool(store.rows("SELECT 1 FROM assertion WHERE readers IS NOT NULL LIMIT 1"))

@@ -342,6 +342,23 @@ class ViewStore:
         self.detach(name)
         return False
 
+    def copy_to(self, path: str) -> None:
+        """Copy everything into a new file: what is in the rows now, and nothing of what was in them before."""
+        self.commit()
+        quoted = path.replace("'", "''")
+        (own,) = self._db.execute("SELECT current_database()").fetchall()[0]
+        with _named_errors(path):
+            self._db.execute(f"ATTACH '{quoted}' AS copied")
+            self._db.execute(f'COPY FROM DATABASE "{own}" TO copied')
+            self._db.execute("CHECKPOINT copied")
+            self._db.execute("DETACH copied")
+
+    def copy_table(self, table: str, path: str) -> None:
+        """Write the rows of a table or view into a new Parquet file."""
+        self.commit()
+        with _named_errors(path):
+            self._db.execute(f"COPY {table} TO ? (FORMAT parquet)", [path])
+
     def detach(self, name: str) -> None:
         """Let go of an attached file."""
         self._db.execute(f"DETACH {name}")
@@ -354,6 +371,15 @@ class ViewStore:
         found = self._db.execute(own).fetchall()
         for (table,) in found:
             if table not in keep:
+                self._db.execute(f"DELETE FROM {table}")
+
+    def clear(self) -> None:
+        """Drop everything, what waits unwritten: for a view in memory that is used again for another one."""
+        self._settled = Queue()
+        with self.transaction():
+            self._begin()
+            tables = "SELECT table_name FROM duckdb_tables() WHERE table_name <> 'meta' AND estimated_size > 0"
+            for (table,) in self._db.execute(tables).fetchall():
                 self._db.execute(f"DELETE FROM {table}")
 
     def close(self) -> None:

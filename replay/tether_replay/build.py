@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import orjson
 from tether_projections.engine import Engine
+from tether_projections.erasure import NONE, Erasure
 from tether_projections.store import ViewStore
 from tether_schemas.errors import LogCorrupt, ReplayFailed, TetherError
 from tether_schemas.events import PUBLIC
@@ -53,16 +54,22 @@ def no_watch(progress: Progress) -> None:
 
 
 class Builder:
-    """Builds one view from a log's facts. What was written is kept: a builder of the same store goes on from there."""
+    """Builds one view from a log's facts. What was written is kept: a builder of the same store goes on from there.
+    A view of a past is given the `erasure` of the present."""
 
     def __init__(
-        self, log: Log, store: ViewStore, which: Which | None = None, topics: FactTopics = FACT_TOPICS
+        self,
+        log: Log,
+        store: ViewStore,
+        which: Which | None = None,
+        topics: FactTopics = FACT_TOPICS,
+        erasure: Erasure = NONE,
     ) -> None:
         self._log = log
         self._which = which or Which()
         self._topics = topics
         self.records = 0
-        self.engine = Engine(store, self._history, told=False)
+        self.engine = Engine(store, self._history, told=False, erasure=erasure)
 
     def takes(self, stored: Stored) -> bool:
         """Whether the facts of a record of the log go into this view."""

@@ -213,6 +213,19 @@ class Covered:
 
 
 @dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A copy of the views at a past position, written for reading; `namespace` None: of all. `format`: duckdb or
+    parquet."""
+
+    path: str
+    format: str
+    namespace: str | None
+    position: str
+    events: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class DeadLetter:
     """One thing that could not go on, kept whole, with the reason."""
 

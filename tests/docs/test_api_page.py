@@ -16,7 +16,7 @@ import tether_schemas.errors
 from tether_schemas.answers import EvidenceId, Receipt
 
 import tether
-from tether import Memory, Settings, Store, forms, memory, rebuilds
+from tether import Memory, Settings, Store, forms, memory, rebuilds, snapshots
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -26,6 +26,8 @@ KEYWORDS = [
     *(forms.Attributes, forms.Fields, forms.ToolFields, forms.MessageFields, forms.Until),
     memory.OpenOptions,
     rebuilds.RebuildOptions,
+    forms.Waits,
+    snapshots.SnapshotOptions,
 ]
 
 

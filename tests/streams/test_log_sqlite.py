@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from tether_schemas.errors import DataDirectory, LogCorrupt, LogUnavailable
-from tether_schemas.topics import FACTS, RAW, TOOL_RESULTS
+from tether_schemas.topics import FACTS, FACTS_PUBLIC, RAW, TOOL_RESULTS
+from tether_streams.embedded import log as log_module
 from tether_streams.embedded.log import SqliteLog
 from tether_streams.ports import NewRecord
 
@@ -238,3 +239,16 @@ def _append_after_fork(log: SqliteLog) -> None:
     with pytest.raises(LogUnavailable, match="fork"):
         log.end(RAW)
     log.close()
+
+
+def test_facts_are_found_by_the_events_they_are_made_of(log: SqliteLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_module, "MADE_ROWS", 3)
+    raw = [answer.offset for answer in log.append([record(str(number), topic=TOOL_RESULTS) for number in range(8)])]
+    made = [record(str(number), topic=FACTS)._replace(made_of=offset) for number, offset in enumerate(raw)]
+    log.append(made)
+    log.append([record("0", topic="facts@2")._replace(made_of=raw[0])])
+    found = log.read_made([FACTS, FACTS_PUBLIC], [*raw[:5], 999])
+    assert sorted(stored.id for stored in found) == ["0", "1", "2", "3", "4"]
+    assert {stored.topic for stored in found} == {FACTS}
+    assert [stored.topic for stored in log.read_made(["facts@2"], raw)] == ["facts@2"]
+    assert log.read_made([FACTS], []) == []

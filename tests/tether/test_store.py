@@ -108,7 +108,7 @@ def test_a_lost_or_damaged_view_is_made_anew(data: Path, harm: str) -> None:
             (data / "CURRENT").unlink()
     with Store.open(data) as store:
         assert store.digest("acme") == digest
-        current = (data / "CURRENT").read_text().strip()
+        current = (data / "CURRENT").read_text().splitlines()[0]
     assert current in views(data)
     with Store.open(data) as store:
         assert store.digest("acme") == digest

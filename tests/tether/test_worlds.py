@@ -107,3 +107,20 @@ def test_each_withdrawal_names_its_advisory_at_its_distance(world: World, store:
         assert all(len(cause.path) == cause.distance + 1 for cause in causes)
         nearest = {name: min(hops for other, hops in named if other == name) for name, _ in named}
         assert nearest == dict(expected)
+
+
+def test_every_past_has_the_standing_set_of_then(world: World, store: Store) -> None:
+    """What is recalled of a past is what was served then, whatever is known since."""
+    receipts = store.append_many(world.events)
+    memory = store.memory(NAMESPACE)
+    chosen = random.Random(9)
+    standing = list(world.standing())
+    fallen = chosen.sample(sorted(world.final), min(12, len(world.final)))
+    stands = chosen.sample(sorted(set(world.subjects) - world.final), 4)
+    advised = [place for place, row in enumerate(world.rows) if row["type"] == "advisory"]
+    for place in [advised[0], *chosen.sample(advised, 2), advised[-1]]:
+        known_at = receipts[place].position
+        answers = {subject: memory.recall(subject, "passes", known_at=known_at) for subject in (*fallen, *stands)}
+        got = {subject for subject, answer in answers.items() if answer.status == "withdrawn"}
+        assert got == standing[place] & set(answers)
+        assert all(answer.value is True for subject, answer in answers.items() if subject not in got)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tether.cli import letters, reads, replay, transfer, writes
+from tether.cli import asof, letters, reads, replay, transfer, writes
 from tether.cli.common import DATA_HELP, NAMESPACE_HELP, Asked, command
 
 app = typer.Typer(
@@ -68,6 +68,7 @@ for _name, _run in {
     "list": replay.list_all,
     "promote": replay.promote,
     "prune": replay.prune,
+    "as-of": asof.as_of,
 }.items():
     _replay.command(_name)(command(_run))
 app.add_typer(_replay, name="replay")

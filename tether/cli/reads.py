@@ -8,6 +8,7 @@ from rich.text import Text
 
 from tether.cli.common import USAGE, Asked, note_unused, refuse
 from tether.cli.show import cell, count, evidence_text, fields, put, put_json, table, value_text
+from tether.cli.times import Times, timed
 from tether.cli.trees import dependents_tree, why_tree
 
 if TYPE_CHECKING:
@@ -24,20 +25,20 @@ Subject = Annotated[
 ]
 Predicate = Annotated[str, typer.Argument(metavar="PREDICATE", help="Which property, such as passes.")]
 Scope = Annotated[str, typer.Option("--scope", help="The scope of the slot.")]
+NOW = Times()
 
 
+@timed
 def recall(
     asked: Asked,
     subject: Subject,
     predicate: Predicate,
     scope: Scope = "",
-    valid_at: Annotated[
-        str | None, typer.Option("--valid-at", metavar="TIME", help="What held then (RFC 3339).")
-    ] = None,
+    times: Times = NOW,
 ) -> None:
     """What memory holds for one slot."""
     with asked.memory() as memory:
-        answer = memory.recall(subject, predicate, scope=scope, valid_at=valid_at)
+        answer = memory.recall(subject, predicate, scope=scope, valid_at=times.valid_at, known_at=times.known_at)
     if asked.as_json:
         put_json(answer)
     else:
@@ -54,16 +55,18 @@ def _answer_rows(answer: "Answer") -> list[tuple[str, object]]:
     return rows
 
 
+@timed
 def why(
     asked: Asked,
     subject: Subject,
     predicate: Predicate,
     scope: Scope = "",
+    times: Times = NOW,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Show at most so many causes.")] = CAUSES_SHOWN,
 ) -> None:
     """Why it is served as it is: the path to each cause, with the evidence."""
     with asked.memory() as memory:
-        found = memory.why(subject, predicate, scope=scope)
+        found = memory.why(subject, predicate, scope=scope, valid_at=times.valid_at, known_at=times.known_at)
     if asked.as_json:
         put_json(found)
         return
@@ -103,15 +106,22 @@ def dependents(
     put(cell(f"{count(len(found), 'dependent')}{shown}, {down} reached by a failure", "dim"))
 
 
-def history(asked: Asked, subject: Subject, predicate: Predicate, scope: Scope = "") -> None:
+@timed
+def history(
+    asked: Asked,
+    subject: Subject,
+    predicate: Predicate,
+    scope: Scope = "",
+    times: Times = NOW,
+) -> None:
     """Every statement ever made in a slot. It serves nothing."""
     with asked.memory() as memory:
-        found = memory.history(subject, predicate, scope=scope)
+        found = memory.history(subject, predicate, scope=scope, valid_at=times.valid_at, known_at=times.known_at)
     if asked.as_json:
         put_json(found)
         return
     if not found:
-        put(cell("nobody ever stated it"))
+        put(cell("nobody ever stated it" if times.valid_at is None else "nobody stated it of that time"))
         return
     rows = [
         (

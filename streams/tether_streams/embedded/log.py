@@ -15,6 +15,7 @@ from tether_streams.ports import READ_BYTES_MAX, Appended, NewRecord, Segments, 
 
 GROUP_RECORDS_MAX = 10_000
 LOOKUP_ROWS = 150  # per statement: five parameters each, under the 999 that every SQLite allows
+MADE_ROWS = 400  # per statement and class, under the 999 as well
 
 _LAST = "SELECT offset, recorded_us FROM records ORDER BY offset DESC LIMIT 1"
 _INSERT = """
@@ -45,6 +46,7 @@ LEFT JOIN payloads AS p USING (offset)
 LEFT JOIN records AS o ON o.offset = r.made_of
 """
 _OFFSETS = "SELECT offset FROM records WHERE topic = ? AND offset > ?"
+_MADE = "SELECT offset FROM records WHERE class = ? AND made_of IN ({places}) AND made_of IS NOT NULL"
 _END = "SELECT coalesce(max(offset), 0) FROM records WHERE topic = ?"
 _NAMED = """
 SELECT offset FROM records
@@ -111,6 +113,23 @@ class SqliteLog:
                 if held >= READ_BYTES_MAX:
                     break
         return self._archive.fill(found)
+
+    def read_made(self, topics: Sequence[str], offsets: Sequence[int]) -> list[Stored]:
+        """The records of `topics` that say that they are made of those at these offsets, by offset."""
+        found: list[Stored] = []
+        classes = sorted({identity_class(topic) for topic in topics})
+        with self._database.read() as cursor:
+            for start in range(0, len(offsets), MADE_ROWS):
+                chunk = offsets[start : start + MADE_ROWS]
+                made = _MADE.format(places=", ".join("?" * len(chunk)))
+                sql = _READ.format(offsets=" UNION ALL ".join([made] * len(classes)))
+                values = [value for name in classes for value in (name, *chunk)]
+                found += map(Stored._make, cursor.execute(sql, [*values, len(values)]))
+        found.sort(key=lambda one: one.offset)
+        whole: list[Stored] = []
+        while len(whole) < len(found):
+            whole += self._archive.fill(found[len(whole) :])
+        return whole
 
     def end(self, topics: Sequence[str]) -> int:
         with self._database.read() as cursor:
