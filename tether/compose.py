@@ -36,9 +36,10 @@ def wall_clock_us() -> int:
 
 @dataclass(frozen=True, slots=True)
 class OpenView:
-    """One open generation, driven by the log."""
+    """One open generation, driven by the log's facts of one extraction."""
 
     generation: str
+    extraction: int
     store: ViewStore
     engine: Engine
     queries: Queries
@@ -204,7 +205,7 @@ class _Opening:
             drive = self.runtime.drive(_Applying(engine, self.runtime.letters), topics)
             if former := store.meta(FOLLOWS, ""):
                 self._follow(former, engine, drive)
-            return OpenView(current.generation, store, engine, Queries(store, engine), drive)
+            return OpenView(current.generation, current.extraction, store, engine, Queries(store, engine), drive)
         except BaseException:
             store.close()
             raise
