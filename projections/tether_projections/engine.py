@@ -155,7 +155,7 @@ class Engine:
         objects.versions(slots)
         self._reach(state, batch, slots, told)
         self._write(state, batch, edges, first_edge)
-        self._destroy(layers)
+        self._destroy(layers.newly_erased | (batch.assertions.keys() & state.erased))
 
     def _reach(self, state: State, batch: Batch, slots: SlotKeeper, told: bool) -> None:
         moved = state.reach.update(batch.lost_nodes, batch.lost_edges, list(batch.new_nodes), batch.new_edges)
@@ -214,9 +214,9 @@ class Engine:
             content, rank = state.contested[named]
             self.store.append("contested", [(*named, content, *rank)])
 
-    def _destroy(self, layers: Layers) -> None:
-        """The content of what was erased leaves the tables; its effect stays."""
-        erased = sorted(layers.newly_erased)
+    def _destroy(self, nodes: set[int]) -> None:
+        """The content of what was erased, before it came too, leaves the tables; its effect stays."""
+        erased = sorted(nodes)
         for start in range(0, len(erased), IDS_MAX):
             ids = ", ".join(map(str, erased[start : start + IDS_MAX]))
             emptied = f"UPDATE assertion SET value = NULL, original_text = NULL, write_reason = NULL WHERE a IN ({ids})"
