@@ -43,7 +43,7 @@ FROM numbered AS n ANTI JOIN recorded AS r
 -- Edges, each as often as it counts. Which copies there are depends on the batches: what names both an assertion and its
 -- evidence says one edge twice, and an evidence that comes with what named it is found twice; a statement that names its
 -- own subject says so beside resting on it. More copies than that are told. A link that named an assertion before it was
--- recorded leaves edges that died then, and makes a verdict rest on its subject that nothing else asks to: left out.
+-- recorded leaves edges that died then: left out.
 CREATE OR REPLACE TEMP VIEW edge_{side} AS
 WITH
 counted AS (
@@ -88,16 +88,6 @@ left_over AS (
             OR (a.flags & 2 = 2 AND o.node IS NULL)
             OR (m.verdict AND o.node IS NOT NULL)
         )
-    UNION ALL
-    SELECT e.dependent, e.premise, e.via, e.of, e.flags
-    FROM {of}edge AS e
-    JOIN {of}assertion AS s ON s.a = e.dependent
-    JOIN {of}memory AS m ON m.slot = s.slot AND m.object = e.premise AND m.verdict
-    SEMI JOIN {of}link AS l ON l.kind = 1 AND l.dependent = e.dependent
-    ANTI JOIN {of}edge AS o ON o.dependent = e.dependent AND (o.premise <> e.premise OR o.via <> e.via)
-    ANTI JOIN {of}edge AS o ON o.premise = e.dependent
-    ANTI JOIN {of}premise AS p ON p.owner = e.via AND p.node = e.premise
-    WHERE e.via = e.dependent AND e.of = e.dependent AND e.flags & 30 = 2
 )
 SELECT
     c.dependent, c.premise, c.via, c.of, c.flags,
