@@ -62,7 +62,7 @@ named AS (                              -- by how many premises of what says so,
     JOIN {of}premise AS p ON p.owner = d.via AND p.node = s.ev
     GROUP BY ALL
     UNION ALL
-    SELECT d.dependent, d.premise, d.via, d.of, d.flags, count(*), true
+    SELECT d.dependent, d.premise, d.via, d.of, d.flags, 0, true
     FROM doubtful AS d JOIN {of}link AS l ON l.l = d.via AND l.kind = 1 AND l.dependent = d.dependent
     WHERE d.of = d.dependent
     GROUP BY ALL
@@ -70,7 +70,7 @@ named AS (                              -- by how many premises of what says so,
 allowed AS (
     SELECT
         dependent, premise, via, of, flags,
-        sum(ways) + any_value(CAST(via = dependent AS INTEGER)) AS copies,
+        sum(ways) * CASE WHEN bool_or(waited) THEN 2 ELSE 1 END + any_value(CAST(via = dependent AS INTEGER)) AS copies,
         bool_or(waited) AND bool_or(NOT waited) AS waited
     FROM named
     GROUP BY ALL
