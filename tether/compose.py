@@ -38,7 +38,7 @@ def wall_clock_us() -> int:
 
 @dataclass(frozen=True, slots=True)
 class OpenView:
-    """One open generation, driven by the log."""
+    """One open generation, driven by the log's facts of one extraction."""
 
     generation: str
     store: ViewStore

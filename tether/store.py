@@ -9,9 +9,12 @@ from typing import Any, BinaryIO, Self, Unpack
 from tether_projections.queries import Reader
 from tether_replay.backup import backup
 from tether_replay.compact import KEEP_RECORDS, compact
+from tether_replay.diff import diff
+from tether_replay.verify import Live, verify
 from tether_replay.views import Watch, list_generations, no_watch, promote, prune, rebuild
 from tether_schemas.answers import (
     Backup,
+    BeliefDifference,
     Change,
     Compacted,
     Covered,
@@ -23,6 +26,7 @@ from tether_schemas.answers import (
     Receipt,
     Snapshot,
     StoreStatus,
+    Verified,
 )
 from tether_schemas.codec import RawInput, event_dict
 from tether_schemas.errors import BadRequest
@@ -40,6 +44,7 @@ from tether.transfer import FORMATS, PARQUET, check_free, export_parquet, export
 
 PUBLIC = "*"
 LETTERS_LIMIT = 100
+EXAMPLES = 3
 REPLAYABLE = "append"
 
 
@@ -189,6 +194,31 @@ class Store:
         `namespace`: only that one's and `*`; `force`: replace what is at `path`. Raises BadRequest.
         """
         return write(self._home, known_at, Path(path), watch, options)
+
+    def verify(self, watch: Watch = no_watch) -> Verified:
+        """Compare the live view with one made anew of the log's facts: digests, and every table row by row.
+
+        Owns the view while it runs; appending goes on. What is made is removed again. Raises ViewLocked, LogCorrupt,
+        ReplayFailed, BuildUnsound, ViewUnavailable.
+        """
+        settings = self._home.settings
+        with caught_up(self._home) as (view, _):
+            live = Live(
+                *(view.generation, view.engine, view.topics, self.path),
+                memory_mb=settings.view_memory_mb,
+                threads=settings.view_threads,
+            )
+            return verify(self._home.log, live, watch)
+
+    def diff(
+        self, a: str | Path, b: str | Path, *, namespace: str | None = None, examples: int = EXAMPLES
+    ) -> BeliefDifference:
+        """What two generations believe differently, of one namespace or of all. Each is a number, `current`, or the
+        path of a view's file. Owns the view while it runs, since that knows what is erased. Raises ViewLocked,
+        BadRequest for what is not there, DataDirectory for a file that is no view of this schema."""
+        wall = None if namespace is None else check_namespace(namespace)
+        with caught_up(self._home) as (view, _):
+            return diff((view.store, view.generation), self.path, (a, b), wall, examples)
 
     def dead_letters(
         self, *, after: int = 0, limit: int = LETTERS_LIMIT, namespace: str | None = None

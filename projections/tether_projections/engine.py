@@ -159,7 +159,8 @@ class Engine:
         objects.versions(slots)
         self._reach(state, batch, slots, told)
         self._write(state, batch, edges, first_edge)
-        self._destroy(layers)
+        gone = layers.newly_erased | (batch.assertions.keys() & state.erased)
+        self._destroy(gone.difference(batch.carried))  # what came as a ghost came without any
 
     def _reach(self, state: State, batch: Batch, slots: SlotKeeper, told: bool) -> None:
         moved = state.reach.update(batch.lost_nodes, batch.lost_edges, list(batch.new_nodes), batch.new_edges)
@@ -218,9 +219,9 @@ class Engine:
             content, rank = state.contested[named]
             self.store.append("contested", [(*named, content, *rank)])
 
-    def _destroy(self, layers: Layers) -> None:
-        """The content of what was erased leaves the tables; its effect stays."""
-        erased = sorted(layers.newly_erased.difference(layers.batch.carried))  # those came without any
+    def _destroy(self, nodes: set[int]) -> None:
+        """The content of what was erased, before it came too, leaves the tables; its effect stays."""
+        erased = sorted(nodes)
         for start in range(0, len(erased), IDS_MAX):
             ids = ", ".join(map(str, erased[start : start + IDS_MAX]))
             emptied = f"UPDATE assertion SET value = NULL, original_text = NULL, write_reason = NULL WHERE a IN ({ids})"

@@ -7,7 +7,7 @@ from pathlib import Path
 from tether_schemas.errors import LogCorrupt, LogUnavailable, ViewUnavailable
 from tether_streams.ports import Payload
 
-from tether_projections.store import Scratch
+from tether_projections.scratch import Scratch
 
 SUFFIX = ".parquet"
 FETCHED_ROWS = 500

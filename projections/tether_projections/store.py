@@ -1,7 +1,7 @@
 """The DuckDB file of one view generation. The only import of duckdb."""
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +19,7 @@ FEW = 12
 MANY = 64
 ROWS_MAX = 40_000  # rows that may wait: a large write costs two thirds a row of what one of 1,000 does
 BATCHES_MAX = 64
+Parameters = Iterable[Any] | dict[str, Any]
 NUMPY_TYPES: dict[str, type[np.generic]] = {
     "INTEGER": np.int32,
     "BIGINT": np.int64,
@@ -39,13 +40,41 @@ def interruptible() -> Generator[None]:
         raise KeyboardInterrupt from error
 
 
+def in_memory() -> Any:
+    """A database without a file, for work on files that are no views."""
+    return duckdb.connect(":memory:", config={"threads": 1})
+
+
+DuckError, DuckFileError = duckdb.Error, duckdb.IOException
+
+
 @contextmanager
-def _named_errors(path: str) -> Generator[None]:
+def named_errors(path: str) -> Generator[None]:
     """What the disk or the memory of the machine refuses is told as such, with what to do."""
     try:
         yield
     except (duckdb.IOException, duckdb.FatalException, duckdb.OutOfMemoryException) as error:
         raise ViewUnavailable(path, str(error).partition("\n")[0]) from error
+
+
+def _given(parameters: Parameters) -> list[Any] | dict[str, Any]:
+    return cast(dict[str, Any], parameters) if isinstance(parameters, dict) else list(parameters)
+
+
+def _not_opened(path: str, error: duckdb.Error) -> Exception:
+    text = str(error)
+    if not isinstance(error, duckdb.IOException):
+        return DataDirectory(path, f"the view cannot be read: {text}; rebuild it")
+    if "lock" not in text.lower():
+        return DataDirectory(path, f"the view cannot be opened: {text}; rebuild it")
+    owner = re.search(r"held in (.*?)(?: \(|$).*?PID (\d+)", text)
+    return ViewLocked(path, f"process {owner[2]} ({owner[1]})" if owner else "another process")
+
+
+def _check_schema(path: str, version: int) -> None:
+    if version != SCHEMA_VERSION:
+        word = "newer" if version > SCHEMA_VERSION else "older"
+        raise DataDirectory(path, f"the view has schema {version}, {word} than {SCHEMA_VERSION}; rebuild it or upgrade")
 
 
 class ViewStore:
@@ -56,14 +85,8 @@ class ViewStore:
         fresh = path == ":memory:" or not Path(path).exists()
         try:
             self._db = duckdb.connect(path, config={"memory_limit": f"{memory_limit_mb}MB", "threads": threads})
-        except duckdb.IOException as error:
-            text = str(error)
-            if "lock" in text.lower():
-                owner = re.search(r"held in (.*?)(?: \(|$).*?PID (\d+)", text)
-                raise ViewLocked(path, f"process {owner[2]} ({owner[1]})" if owner else "another process") from None
-            raise DataDirectory(path, f"the view cannot be opened: {text}; rebuild it") from None
         except duckdb.Error as error:
-            raise DataDirectory(path, f"the view cannot be read: {error}; rebuild it") from None
+            raise _not_opened(path, error) from None
         self._appenders: dict[str, Any] = {}
         self._settled = Queue()  # of transactions that are done and wait
         self._own = Queue()  # of the transaction that is being made
@@ -76,13 +99,11 @@ class ViewStore:
             or not self._db.execute("SELECT 1 FROM information_schema.tables WHERE table_name = 'meta'").fetchall()
         ):
             self._create()
-        version = int(self.meta("schema", "0"))
-        if version != SCHEMA_VERSION:
+        try:
+            _check_schema(path, int(self.meta("schema", "0")))
+        except DataDirectory:
             self._db.close()
-            word = "newer" if version > SCHEMA_VERSION else "older"
-            raise DataDirectory(
-                path, f"the view has schema {version}, {word} than {SCHEMA_VERSION}; rebuild it or upgrade"
-            )
+            raise
 
     def _create(self) -> None:
         self._db.execute("BEGIN")
@@ -99,7 +120,7 @@ class ViewStore:
         """
         self._inside = True
         try:
-            with _named_errors(self.path):
+            with named_errors(self.path):
                 yield
                 self._settle()
         except BaseException:
@@ -122,7 +143,7 @@ class ViewStore:
     def commit(self) -> None:
         """Write whatever waits. Raises when it cannot be written; then it is gone, and `lost` has grown."""
         if not self._inside:
-            with _named_errors(self.path):
+            with named_errors(self.path):
                 self._flush_settled()
 
     def _flush_settled(self) -> None:
@@ -195,11 +216,11 @@ class ViewStore:
         """Write what the transaction has so far; it stays open."""
         self._see(None)
 
-    def execute(self, sql: str, parameters: Iterable[Any] = ()) -> None:
+    def execute(self, sql: str, parameters: Parameters = ()) -> None:
         """Run a statement now, after everything that waits."""
         self._see(None)
         self._begin()
-        self._db.execute(sql, list(parameters))
+        self._db.execute(sql, _given(parameters))
 
     def _append(self, table: str, rows: Sequence[Row]) -> None:
         if len(rows) >= MANY:
@@ -231,11 +252,7 @@ class ViewStore:
         """Names of a table's columns, with the numpy type of those that are numbers."""
         found = self._columns.get(table)
         if found is None:
-            query = (
-                "SELECT column_name, data_type FROM duckdb_columns() "
-                "WHERE table_name = ? AND database_name = current_database() ORDER BY column_index"
-            )
-            found = [(name, NUMPY_TYPES.get(kind)) for name, kind in self._db.execute(query, [table]).fetchall()]
+            found = [(name, NUMPY_TYPES.get(kind)) for name, kind in self.columns(table)]
             self._columns[table] = found
         return found
 
@@ -287,10 +304,10 @@ class ViewStore:
         with self._ids(ids):
             return self._db.execute(f"SELECT {select} FROM {table} SEMI JOIN ids_in ON {column} = ids_in.id").fetchall()
 
-    def rows(self, sql: str, parameters: Iterable[Any] = (), table: str | None = None) -> list[Row]:
-        """All rows of a query with `?` parameters; `table` names the one table that it reads, if it is one."""
+    def rows(self, sql: str, parameters: Parameters = (), table: str | None = None) -> list[Row]:
+        """All rows of a query with `?` parameters, or named ones; `table` names the one table that it reads, if so."""
         self._see(table)
-        return self._db.execute(sql, list(parameters)).fetchall()
+        return self._db.execute(sql, _given(parameters)).fetchall()
 
     def numpy(self, sql: str) -> dict[str, NDArray[Any]]:
         """The columns of a query as arrays; the query has no NULL."""
@@ -322,32 +339,41 @@ class ViewStore:
     def checkpoint(self) -> None:
         """Move everything into the one file, so that nothing stands beside it any more."""
         self.commit()
-        with _named_errors(self.path):
+        with named_errors(self.path):
             self._db.execute("CHECKPOINT")
 
     def attach(self, path: str, name: str) -> bool:
         """Attach another view's file of this schema, for reading, as `name`; False where it cannot be read."""
+        try:
+            self.attach_file(path, name)
+        except (DataDirectory, ViewLocked):
+            return False
+        return True
+
+    def attach_file(self, path: str, name: str) -> None:
+        """The same; raises ViewLocked where another process has it open, DataDirectory where it is no such file."""
         self.commit()
         try:
             quoted = path.replace("'", "''")
             self._db.execute(f"ATTACH '{quoted}' AS {name} (READ_ONLY)")
-        except duckdb.Error:
-            return False
+        except duckdb.Error as error:
+            raise _not_opened(path, error) from None
         try:
             found = self._db.execute(f"SELECT value FROM {name}.meta WHERE name = 'schema'").fetchone()
-            if found is not None and found[0] == str(SCHEMA_VERSION):
-                return True
-        except duckdb.Error:
-            pass
-        self.detach(name)
-        return False
+            _check_schema(path, 0 if found is None else int(found[0]))
+        except duckdb.Error as error:
+            self.detach(name)
+            raise DataDirectory(path, f"is no view: {str(error).partition(chr(10))[0]}; name another file") from None
+        except DataDirectory:
+            self.detach(name)
+            raise
 
     def copy_to(self, path: str) -> None:
         """Copy everything into a new file: what is in the rows now, and nothing of what was in them before."""
         self.commit()
         quoted = path.replace("'", "''")
         (own,) = self._db.execute("SELECT current_database()").fetchall()[0]
-        with _named_errors(path):
+        with named_errors(path):
             self._db.execute(f"ATTACH '{quoted}' AS copied")
             self._db.execute(f'COPY FROM DATABASE "{own}" TO copied')
             self._db.execute("CHECKPOINT copied")
@@ -356,7 +382,7 @@ class ViewStore:
     def copy_table(self, table: str, path: str) -> None:
         """Write the rows of a table or view into a new Parquet file."""
         self.commit()
-        with _named_errors(path):
+        with named_errors(path):
             self._db.execute(f"COPY {table} TO ? (FORMAT parquet)", [path])
 
     def detach(self, name: str) -> None:
@@ -367,9 +393,7 @@ class ViewStore:
         """Empty every table but those named."""
         self._see(None)
         self._begin()
-        own = "SELECT table_name FROM duckdb_tables() WHERE NOT temporary AND database_name = current_database()"
-        found = self._db.execute(own).fetchall()
-        for (table,) in found:
+        for table in self.tables():
             if table not in keep:
                 self._db.execute(f"DELETE FROM {table}")
 
@@ -382,42 +406,22 @@ class ViewStore:
             for (table,) in self._db.execute(tables).fetchall():
                 self._db.execute(f"DELETE FROM {table}")
 
+    def tables(self) -> list[str]:
+        """The view's own tables, sorted."""
+        own = "NOT temporary AND database_name = current_database()"
+        found = self._db.execute(f"SELECT table_name FROM duckdb_tables() WHERE {own} ORDER BY 1").fetchall()
+        return [str(row[0]) for row in found]
+
+    def columns(self, table: str) -> list[tuple[str, str]]:
+        """Name and type of each column of a table, in its order."""
+        query = (
+            "SELECT column_name, data_type FROM duckdb_columns() "
+            "WHERE table_name = ? AND database_name = current_database() ORDER BY column_index"
+        )
+        return [(str(name), str(kind)) for name, kind in self._db.execute(query, [table]).fetchall()]
+
     def close(self) -> None:
         """Write what waits, close the file and free its lock."""
         self.commit()
         self._appenders.clear()
-        self._db.close()
-
-
-class Scratch:
-    """A database in memory, for work on files that are no views."""
-
-    def __init__(self) -> None:
-        self._db = duckdb.connect(":memory:", config={"threads": 1})
-
-    def execute(self, sql: str, parameters: Iterable[Any] = ()) -> None:
-        """Run a statement. Raises ViewUnavailable when a file cannot be written."""
-        with _named_errors("a file"):
-            self._db.execute(sql, list(parameters))
-
-    def append(self, table: str, rows: Iterable[Row]) -> None:
-        """Append rows to a table."""
-        appender = self._db.appender(table)
-        appender.append_rows(list(rows))
-        appender.flush()
-
-    def stream(self, sql: str, parameters: Iterable[Any], rows_max: int) -> Iterator[Row]:
-        """The rows of a query, fetched a few at a time. Raises FileNotFoundError for a file that is not there, OSError
-        for one that cannot be read."""
-        try:
-            found = self._db.execute(sql, list(parameters))
-            while rows := found.fetchmany(rows_max):
-                yield from rows
-        except duckdb.IOException as error:
-            raise (FileNotFoundError if "No files found" in str(error) else OSError)(str(error)) from error
-        except duckdb.Error as error:
-            raise OSError(str(error)) from error
-
-    def close(self) -> None:
-        """Let go of everything."""
         self._db.close()

@@ -16,6 +16,8 @@ ChangeKind = Literal[
     "asserted", "superseded", "withdrawn", "restored", "disputed", "tombstoned", "invalidated", "expired"
 ]
 
+DifferenceKind = Literal["added", "gone", "changed"]
+
 
 @dataclass(frozen=True, slots=True)
 class EvidenceId:
@@ -223,6 +225,119 @@ class Snapshot:
     position: str
     events: int
     size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEvent:
+    """One event as the log holds it, and where: its raw position."""
+
+    namespace: str
+    source: str
+    id: str
+    position: str
+
+
+@dataclass(frozen=True, slots=True)
+class DifferingRow:
+    """A row that one of two views has, ids replaced by what they name, and the events whose facts its names come from:
+    the first few and how many there are. None: no event of the log makes it."""
+
+    columns: dict[str, Any]
+    events: tuple[RecordedEvent, ...]
+    events_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableDifference:
+    """How many rows of a table only the live view or only the rebuilt one has, and the first of each, by name."""
+
+    table: str
+    only_live: int
+    only_rebuilt: int
+    first_live: DifferingRow | None
+    first_rebuilt: DifferingRow | None
+
+
+@dataclass(frozen=True, slots=True)
+class DigestPair:
+    """The digest of one namespace, live and rebuilt."""
+
+    namespace: str
+    live: str
+    rebuilt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The live view against one made anew of the log's facts. `equal`: nothing differs, and `unfounded` is None.
+
+    `position` says up to which event, `records` of how many events' facts; `tables` are those that differ, of
+    `tables_count`; `unfounded` names the first facts of the log that are of no event in it.
+    """
+
+    equal: bool
+    generation: str
+    position: str
+    records: int
+    digests: tuple[DigestPair, ...]
+    tables: tuple[TableDifference, ...]
+    tables_count: int
+    unfounded: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationSide:
+    """One of two generations that are compared: its number or file, and the latest event in it (a raw position)."""
+
+    name: str
+    position: str
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What a generation believes of one slot, as it is served without a time. `withheld`: there is a value that is not
+    shown, since something of its evidence is erased, or it is not for everyone."""
+
+    status: Status
+    value: Any
+    withheld: bool
+    assertion: str | None
+    evidence: EvidenceId | None
+
+
+@dataclass(frozen=True, slots=True)
+class DifferingBelief:
+    """One slot of which two generations believe something else; None where one of them has no such slot."""
+
+    kind: DifferenceKind
+    scope: str
+    subject: str
+    a: Belief | None
+    b: Belief | None
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateDifference:
+    """How many slots of a predicate only B has (added), only A (gone), both with another status or value (changed), and
+    both alike; with the first few of each that differ."""
+
+    namespace: str
+    predicate: str
+    added: int
+    gone: int
+    changed: int
+    same: int
+    examples: tuple[DifferingBelief, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefDifference:
+    """What two generations believe differently; every predicate that either knows, by namespace and name."""
+
+    equal: bool
+    a: GenerationSide
+    b: GenerationSide
+    predicates: tuple[PredicateDifference, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,6 +246,7 @@ def memory_faults(store: ViewStore, state: State) -> list[str]:
     found += _rows_faults(store, "ghost", "SELECT id FROM ghost", [(node,) for node in ghosts])
     found += [f"slots without one row each: {rows}" for rows in store.rows(TWICE)]
     found += [f"support does not follow from those who decide: {rows}" for rows in store.rows(UNSUPPORTED)]
+    found += [f"content of what is erased stays: {rows}" for rows in store.rows(KEPT_CONTENT)]
     return found
 
 
@@ -262,6 +263,11 @@ TWICE = """
     UNION ALL SELECT 'node', node FROM node GROUP BY node HAVING count(*) <> 1
     UNION ALL SELECT 'no memory', slot FROM assertion WHERE slot NOT IN (SELECT slot FROM memory)
     UNION ALL SELECT 'no statement', slot FROM memory WHERE slot NOT IN (SELECT slot FROM assertion)
+"""
+
+KEPT_CONTENT = """
+    SELECT a, value, original_text, write_reason FROM assertion
+    WHERE a IN (SELECT id FROM ghost) AND coalesce(value, original_text, write_reason) IS NOT NULL
 """
 
 # Of several nodes that decide over a slot, the one its row names is down only when all are.

@@ -5,7 +5,7 @@ from tether_schemas.answers import to_json
 
 from tests.projections.driven import Driven
 from tests.projections.test_rebuild_in_place import engine_of
-from tests.records import At, claim, claim_of, decided, deleted, passes, revoked, said, says
+from tests.records import At, claim, claim_of, decided, deleted, evidence, linked, passes, revoked, said, says
 
 LIB, APP = "item:lib@1", "item:app@1"
 
@@ -71,3 +71,14 @@ def test_i5_evidence_all_of_whose_statements_are_erased_stays_bad_when_an_invali
     ]:
         driven.apply([record])
         assert driven.faults() == []
+
+
+def test_i5_a_claim_that_was_erased_before_it_came_leaves_no_content() -> None:
+    root = says(At("e1", 1, "bot"), "user:u", "note", "root")
+    late = says(At("e2", 2, "hub"), "user:v", "note", "blue", original_text="blue, said hub", write_reason="asked")
+    driven = Driven()
+    for one in (deleted(At("d1", 9), evidence(root)), linked(At("l1", 3), late, [("bot", "e1")]), root, late):
+        driven.apply([one])
+    assert driven.faults() == []
+    query = "SELECT value, original_text, write_reason FROM assertion WHERE id = 'e2'"
+    assert driven.store.rows(query) == [(None, None, None)]

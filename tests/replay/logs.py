@@ -10,6 +10,7 @@ from tether_projections.store import ViewStore
 from tether_schemas.facts import FactRecord
 from tether_streams.embedded.extraction import history, new_record
 from tether_streams.memory import MemoryLog
+from tether_streams.ports import NewRecord
 
 from tests.projections.driven import NAMESPACES, cut
 
@@ -25,6 +26,19 @@ def fact_log(records: Iterable[FactRecord]) -> tuple[MemoryLog, list[FactRecord]
         if not appended.duplicate and not appended.conflict:
             taken.append(record)
     return log, taken
+
+
+def whole_log(records: Iterable[FactRecord]) -> tuple[MemoryLog, list[tuple[FactRecord, int]]]:
+    """A log of the events that records are of, without content, and then of their facts; the records as they came to
+    stand there, each with its offset."""
+    log = MemoryLog(lambda: RECORDED_US)
+    stand: list[FactRecord] = []
+    for one in records:
+        event = NewRecord(one.topic, one.namespace, one.source, one.id, one.content_hash, b"{}", b"{}")
+        [appended] = log.append([event])
+        if not appended.duplicate and not appended.conflict:
+            stand.append(one.model_copy(update={"offset": appended.offset, "recorded_us": appended.recorded_us}))
+    return log, [(one, log.append([new_record(one)])[0].offset) for one in stand]
 
 
 def followed(log: MemoryLog, records: Sequence[FactRecord], random: Random) -> tuple[ViewStore, Engine]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tether.cli import asof, letters, reads, replay, transfer, writes
+from tether.cli import asof, letters, reads, replay, transfer, verify, writes
 from tether.cli.common import DATA_HELP, NAMESPACE_HELP, Asked, command
 
 app = typer.Typer(
@@ -62,13 +62,15 @@ for _name, _run in {"list": letters.list_letters, "show": letters.show, "replay"
     _letters.command(_name)(command(_run))
 app.add_typer(_letters, name="dead-letters")
 
-_replay = typer.Typer(no_args_is_help=True, help="Rebuild the views from history; their generations.")
+_replay = typer.Typer(no_args_is_help=True, help="Rebuild the views from history, verify them; their generations.")
 for _name, _run in {
     "views": replay.views,
     "list": replay.list_all,
     "promote": replay.promote,
     "prune": replay.prune,
     "as-of": asof.as_of,
+    "verify": verify.verify,
+    "diff": verify.diff,
 }.items():
     _replay.command(_name)(command(_run))
 app.add_typer(_replay, name="replay")

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from tether_replay.views import Progress as Step
     from tether_replay.views import Watch
 
-STAGES = {"extract": "extracting", "build": "building", "check": "checking", "copy": "copying", "compact": "compacting"}
+STAGES = {
+    "extract": "extracting",
+    "log": "reading",
+    "build": "building",
+    "check": "checking",
+    "compare": "comparing",
+    "copy": "copying",
+    "compact": "compacting",
+}
 SHOWN_EVERY_S = 0.05
 
 Generation = Annotated[str, typer.Argument(metavar="GENERATION", help="The number of a generation.")]
@@ -72,13 +80,13 @@ def views(
 
 
 @contextmanager
-def shown_progress() -> "Generator[Watch]":
+def shown_progress(rate: ProgressColumn | None = None) -> "Generator[Watch]":
     """A bar with stage, rate, remaining time and lag on a terminal's stderr; elsewhere nothing is shown."""
     out = console(stderr=True)
     with Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
-        _Rate(),
+        rate or Rate(),
         TextColumn("left"),
         TimeRemainingColumn(),
         console=out,
@@ -102,7 +110,9 @@ def shown_progress() -> "Generator[Watch]":
         yield watch
 
 
-class _Rate(ProgressColumn):
+class Rate(ProgressColumn):
+    """Events so far, how many a second, and how many positions are left."""
+
     def render(self, task: Task) -> Text:
         elapsed = time.monotonic() - task.fields["began"]
         rate = task.fields["records"] / elapsed if elapsed > 0 else 0
