@@ -10,7 +10,9 @@ from tether_schemas.facts import EvidenceRecorded, FactRecord, PolicyDeclared
 from tether_projections.batch import Admission, Batch
 from tether_projections.changes import ChangeLog, touched_slots, turned, write_turned
 from tether_projections.edges import EdgeBuilder, Lookup
-from tether_projections.keys import digest
+from tether_projections.keys import Digest, digests
+from tether_projections.lane import LANE_MIN, Lane
+from tether_projections.lanerows import tell, write
 from tether_projections.layers import Layers
 from tether_projections.objects import ObjectKeeper
 from tether_projections.reach import Moved
@@ -28,11 +30,13 @@ class Engine:
     """Applies fact records to one view. `history(position)` gives every record up to a position again, in batches.
 
     A policy that changes, or two contents for one event id, change what old facts mean; then the view is made anew from
-    history, within the same transaction.
+    history, within the same transaction. A batch of which at least `lane_min` records are plain takes these by columns.
     """
 
-    def __init__(self, store: ViewStore, history: History) -> None:
+    def __init__(self, store: ViewStore, history: History, lane_min: int = LANE_MIN) -> None:
         self.store = store
+        self._lane_min = lane_min
+        self.laned = 0  # how many records were plain (lane.py)
         self._history = history
         self._state: State | None = None
         self._lost = store.lost
@@ -67,21 +71,41 @@ class Engine:
                 gc.enable()
 
     def _apply(self, state: State, records: Sequence[FactRecord], position: int) -> None:
-        batch = Batch(position)
-        if not self._admit(state, batch, records):
+        if not self._take(state, records, position):
             self._rebuild(state, position)
             return
-        self._derive(state, batch)
         recorded = max((record.recorded_us for record in records), default=0)
         self.store.append("applied", [(position, recorded)])
         state.position = position
         state.keys.settle()
         state.graph.settle()
 
-    def _admit(self, state: State, batch: Batch, records: Sequence[FactRecord]) -> bool:
-        """Take in what is new; False when history must be read anew."""
+    def _take(self, state: State, records: Sequence[FactRecord], position: int, told: bool = True) -> bool:
+        """Take in one batch, what is plain of it first; False when history must be read anew. `told`: what is served
+        otherwise goes to the outbox."""
+        state.recent.trim()
+        keys = digests("evidence", [(one.namespace, one.source) for one in records], [one.id for one in records])
+        plain = Lane(state).take(records, keys, self._lane_min)
+        if plain is not None:
+            write(self.store, plain)
+            if told:
+                tell(self.store, plain, state.change_seq + 1, position)
+                state.change_seq += len(plain.claims.facts)
+            self.laned += len(plain.records)
+            taken = set(plain.keys)
+            records = [record for record, key in zip(records, keys, strict=True) if key not in taken]
+            keys = [key for key in keys if key not in taken]
+            if not records:
+                return True
+        batch = Batch(position)
+        if not self._admit(state, batch, records, keys):
+            return False
+        self._derive(state, batch, told)
+        return True
+
+    def _admit(self, state: State, batch: Batch, records: Sequence[FactRecord], keys: Sequence[Digest]) -> bool:
+        """Take in what is new; False when history must be read anew. `keys` are those of the records' evidence."""
         admission = Admission(state, batch)
-        keys = [digest("evidence", record.namespace, record.source, record.id) for record in records]
         state.keys.warm(keys)
         intact = True
         for record, key in zip(records, keys, strict=True):
@@ -96,7 +120,7 @@ class Engine:
             head = record.facts[0]
             if not isinstance(head, EvidenceRecorded):
                 raise TetherError(f"a fact record of {named} does not begin with EvidenceRecorded")
-            evidence = admission.evidence(record, head, known)
+            evidence = admission.evidence(record, head, key, known)
             admission.facts(record, evidence)
         return intact and not batch.policy_changed
 
@@ -129,8 +153,8 @@ class Engine:
         batch.disputed.append(named)
         return stays
 
-    def _derive(self, state: State, batch: Batch, told: bool = True) -> None:
-        """Every layer for one batch; `told`: what is served otherwise goes to the outbox."""
+    def _derive(self, state: State, batch: Batch, told: bool) -> None:
+        """Every layer for one batch."""
         state.fit()
         _note_kinds(state, batch)
         lookup = Lookup(self.store, batch)
@@ -229,10 +253,8 @@ class Engine:
         self._state = fresh
         self.store.append("contested", [(*named, content, *rank) for named, (content, rank) in state.contested.items()])
         for records in self._history(position):
-            batch = Batch(position)
-            if not self._admit(fresh, batch, records):
+            if not self._take(fresh, records, position, told=False):
                 raise TetherError("history changed while it was read; open the store again")
-            self._derive(fresh, batch, told=False)
             self.store.drain()
         fresh.keys.inherit(None)
         kept.tell(fresh, position)

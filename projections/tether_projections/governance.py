@@ -124,6 +124,11 @@ class Deletions:
         """Whether evidence is deleted by name, recorded or not."""
         return (namespace, source, identifier) in self._evidence
 
+    @property
+    def of_subjects(self) -> bool:
+        """Whether any subject is deleted."""
+        return bool(self._subjects)
+
     def covers_subject(self, origin: Origin, subject: Subject) -> bool:
         """Whether an assertion about a subject is erased by a deletion of that subject."""
         if not self._subjects:
