@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
 
 import numpy as np
 from tether_schemas.errors import TetherError
@@ -90,11 +91,10 @@ class Engine:
             write(self.store, plain)
             if told:
                 tell(self.store, plain, state.change_seq + 1, position)
-                state.change_seq += len(plain.claims.facts)
-            self.laned += len(plain.records)
-            taken = set(plain.keys)
-            records = [record for record, key in zip(records, keys, strict=True) if key not in taken]
-            keys = [key for key in keys if key not in taken]
+                state.change_seq += plain.claims.facts.count
+            self.laned += len(plain.keys)
+            left = (~plain.taken).tolist()
+            records, keys = list(compress(records, left)), list(compress(keys, left))
             if not records:
                 return True
         batch = Batch(position)

@@ -194,6 +194,12 @@ class PolicyBook:
             versioned = self._versioned[namespace] = frozenset(name for name, one in schemes if one.versioned)
         return parse_subject(text, versioned)
 
+    def is_special(self, namespace: str, subject: Subject) -> bool:
+        """Whether a true verdict about a subject does more than hold: it is impossible for want of a version, or puts
+        that on record."""
+        scheme = self.of(namespace).schemes.get(subject.scheme)
+        return scheme is not None and (scheme.higher_version or (scheme.versioned and subject.version is None))
+
     def erasable(self, namespace: str, text: str) -> Subject:
         """A subject as deletions see it: a scheme ever called versioned stays so, since erasure only grows."""
         default = {name for name, scheme in DEFAULT.schemes.items() if scheme.versioned}

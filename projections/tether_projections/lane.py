@@ -1,63 +1,96 @@
 """The lane: what is plain of a batch, and most is, goes into the view column by column instead of fact by fact.
 
-Plain is what changes nothing but itself: new evidence, silent or with one claim that is the first of its slot and rests
-on objects of which none is bad or reached. So nothing becomes bad, reached, superseded or erased by it; every claim is
-current. The rule does not look at order (I-2): plain records are taken first, the others after them as ever. The ids
-that a plain record gets, and its rows, are those that it would get if it were not.
+Plain is what changes nothing but itself: new evidence, silent or with one simple claim (sieve.py) that is the first of
+its slot, where neither its subject nor what it rests on is bad or reached. So nothing becomes bad, reached, superseded
+or erased by it; every claim is current. The rule does not look at order (I-2): plain records are taken first, the rest
+after them as ever. The ids that a plain record gets, and its rows, are those that it would get if it were not.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
-from tether_schemas.facts import Asserted, FactRecord
+from tether_schemas.facts import FactRecord
 from tether_schemas.subjects import Subject
 
 from tether_projections.advisories import Object
 from tether_projections.keys import Digest, digests
-from tether_projections.sieve import Manner, Sieve
+from tether_projections.sieve import Manner, Sifted, sift
 from tether_projections.state import ASSERTION_KIND, EVIDENCE_KIND, OBJECT_KIND, State
+from tether_projections.table import Bools, Column, Table
 
 LANE_MIN = 32  # below so many records columns cost more than they save
 
 Ints = NDArray[np.int32]
-Bools = NDArray[np.bool_]
-
-
-@dataclass(slots=True)
-class Claims:
-    """The claims of plain records, side by side: the place of each in the batch, its record, fact and manner.
-
-    `nodes` are those of their subjects and premises, one claim after the other: the subject comes first, at `first`.
-    What has none yet stands there as -1 - its place in `fresh`.
-    """
-
-    places: list[int]
-    records: list[FactRecord]
-    facts: list[Asserted]
-    manners: list[Manner]
-    first: NDArray[np.int64]
-    owner: NDArray[np.int64]  # of each of `nodes`: whose it is
-    nodes: Ints
-    fresh: "list[Fresh]"
-
-    @property
-    def subjects(self) -> Ints:
-        """The node of each claim's subject."""
-        return self.nodes[self.first]
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """An object that is new with this batch; `at` is where it is named first."""
+    """The objects that are new with a batch, in the order in which they are named, and where each is so first."""
 
-    namespace: str
-    text: str
-    subject: Subject
-    key: Digest
-    at: int
+    namespaces: list[str]
+    texts: list[str]
+    subjects: list[Subject]
+    keys: list[Digest]
+    at: Places
+
+    def some(self, numbers: list[int], at: Places) -> "Fresh":
+        """Some of them, named elsewhere first."""
+        subjects, keys = [self.subjects[number] for number in numbers], [self.keys[number] for number in numbers]
+        namespaces, texts = [self.namespaces[number] for number in numbers], [self.texts[number] for number in numbers]
+        return Fresh(namespaces, texts, subjects, keys, at)
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """Claims side by side: the fields of their records and their own, the place of each in `manners`, and their keys.
+
+    `nodes` are those of their subjects and premises, one claim after the other, the subject first; `owner` is the claim
+    of each. What has no node yet stands there as -1 - its place in `fresh`.
+    """
+
+    records: Table
+    facts: Table
+    manners: list[Manner]
+    manner: Places
+    keys: list[Digest]
+    owner: Places
+    nodes: Ints
+    fresh: Fresh
+
+    @property
+    def first(self) -> Places:
+        """Where in `nodes` each claim begins."""
+        return np.searchsorted(self.owner, np.arange(self.facts.count))
+
+    @property
+    def verdict(self) -> Bools:
+        """Which of them are verdicts."""
+        return np.array([one.verdict for one in self.manners], bool)[self.manner]
+
+    def tails(self) -> list[bytes]:
+        """What their slots' keys end with."""
+        tails = [one.slot_tail for one in self.manners]
+        return [tails[number] for number in self.manner.tolist()]
+
+    def only(self, kept: Bools) -> "Claims":
+        """Some of the claims, and of the new objects those that they name."""
+        here = kept[self.owner]
+        nodes, owner = self.nodes[here], (np.cumsum(kept) - 1)[self.owner[here]]
+        new = np.flatnonzero(nodes < 0)
+        numbers, first = np.unique(-1 - nodes[new], return_index=True)
+        order = np.argsort(first)
+        numbers, at = numbers[order], new[first[order]]
+        renumbered = np.zeros(len(self.fresh.texts), np.int32)
+        renumbered[numbers] = np.arange(len(numbers))
+        nodes[new] = -1 - renumbered[-1 - nodes[new]]
+        keys = list(compress(self.keys, kept.tolist()))
+        records, facts, manner = self.records.only(kept), self.facts.only(kept), self.manner[kept]
+        return Claims(records, facts, self.manners, manner, keys, owner, nodes, self.fresh.some(numbers.tolist(), at))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +108,13 @@ class Ids:
 class Plain:
     """The plain records of a batch, taken in."""
 
-    records: list[FactRecord]
+    taken: Bools  # of each record of the batch
+    records: Table
+    heads: Table
     keys: list[Digest]
     claims: Claims
-    asserts: NDArray[np.int64]  # of each claim: the place of its record among `records`
+    asserts: Places  # of each claim: the place of its record among `records`
     ids: Ids
-    claim_keys: list[Digest]
     slot_keys: list[Digest]
     supports: Ints  # of each claim: the node that decides over it, 0: none
     edges: tuple[Ints, Ints]  # dependents and premises
@@ -92,93 +126,99 @@ class Lane:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._sieve = Sieve(state)
 
     def take(self, records: Sequence[FactRecord], keys: Sequence[Digest], least: int) -> Plain | None:
         """Take in the plain records, if there are at least so many; `keys` are those of the records' evidence."""
         if len(records) < least or self._state.keys.inherits:
             return None
-        places = self._sieve.plain(records, keys)
-        claims = self._claims(records, [place for place in places if len(records[place].facts) > 1])
+        sifted = sift(self._state, records, keys)
+        if sifted is None:
+            return None
+        claims = self._claims(sifted)
         odd = self._odd(claims)
         if odd.any():
-            gone = {claims.places[at] for at in np.flatnonzero(odd).tolist()}
-            places = [place for place in places if place not in gone]
-            claims = self._claims(records, [place for place in claims.places if place not in gone])
-        if len(places) < max(1, least):
+            places = np.flatnonzero(sifted.said)[odd]
+            sifted.plain[places] = sifted.said[places] = False
+            claims = claims.only(~odd)
+        if int(sifted.plain.sum()) < max(1, least):
             return None
-        plain = self._named(records, keys, places, claims)
+        plain = self._name(sifted, claims, list(compress(keys, sifted.plain.tolist())))
         self._note(plain)
         return plain
 
-    def _claims(self, records: Sequence[FactRecord], places: list[int]) -> Claims:
-        own = [records[place] for place in places]
-        facts = [fact for record in own for fact in record.facts[1:] if isinstance(fact, Asserted)]
-        recent, nodes, sizes = self._state.recent, list[int](), list[int]()
-        for record, fact in zip(own, facts, strict=True):
-            known = recent.of(record.namespace)
-            nodes.append(known.get(fact.subject, 0))
-            nodes += [known.get(ref.text, 0) for ref in fact.premises]
-            sizes.append(1 + len(fact.premises))
-        size = np.array(sizes, np.int64)
-        manners = [self._sieve.manner(record, fact) for record, fact in zip(own, facts, strict=True)]
-        claims = Claims(
-            places, own, facts, [manner for manner in manners if manner is not None], np.cumsum(size) - size,
-            np.repeat(np.arange(len(own)), size), np.array(nodes, np.int32), [],
-        )  # fmt: skip
-        self._resolve(claims)
-        return claims
+    def _claims(self, sifted: Sifted) -> Claims:
+        records, facts = sifted.records.only(sifted.said), sifted.claims
+        namespaces = records["namespace"]
+        keys = digests("assertion", zip(namespaces, strict=True), facts["assertion_id"])
+        nodes = self._met(namespaces, sifted)
+        fresh = self._look_up(namespaces, sifted, nodes)
+        return Claims(records, facts, sifted.manners, sifted.manner, keys, sifted.owner, nodes, fresh)
 
-    def _resolve(self, claims: Claims) -> None:
-        """Look up the names that were not met lately."""
+    def _met(self, namespaces: Column, sifted: Sifted) -> Ints:
+        """The nodes of subjects and premises met lately, 0 for others."""
+        recent, texts = self._state.recent, sifted.texts
+        if len(set(namespaces)) == 1:
+            known: dict[str, int] = recent.of(namespaces[0])
+            return np.array([known.get(text, 0) for text in texts], np.int32)
+        of: list[dict[str, int]] = [recent.of(namespace) for namespace in namespaces]
+        owners: list[int] = sifted.owner.tolist()
+        return np.array([of[at].get(text, 0) for at, text in zip(owners, texts, strict=True)], np.int32)
+
+    def _look_up(self, namespaces: Column, sifted: Sifted, nodes: Ints) -> Fresh:
+        """Find the nodes of the others; what has none is fresh."""
         state = self._state
-        unknown = np.flatnonzero(claims.nodes == 0).tolist()
-        if not unknown:
-            return
-        named = [self._name(claims, at) for at in unknown]
-        first = dict(zip(reversed(named), reversed(unknown), strict=True))
-        names = list(dict.fromkeys(named))
-        keys = digests("object", [(namespace,) for namespace, _ in names], [text for _, text in names])
-        nodes: dict[tuple[str, str], int] = {}
-        for name, key, node in zip(names, keys, state.keys.find(keys).tolist(), strict=True):
-            namespace, text = name
-            if node:
-                state.recent.note(namespace, text, node)
-            else:
-                node = -1 - len(claims.fresh)
-                claims.fresh.append(Fresh(namespace, text, state.policies.subject(namespace, text), key, first[name]))
-            nodes[name] = node
-        claims.nodes[unknown] = [nodes[name] for name in named]
-
-    @staticmethod
-    def _name(claims: Claims, at: int) -> tuple[str, str]:
-        owner = int(claims.owner[at])
-        fact, place = claims.facts[owner], at - int(claims.first[owner])
-        return claims.records[owner].namespace, fact.premises[place - 1].text if place else fact.subject
+        unknown = np.flatnonzero(nodes == 0)
+        named = [
+            (namespaces[owner], sifted.texts[at])
+            for owner, at in zip(sifted.owner[unknown].tolist(), unknown.tolist(), strict=True)
+        ]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(named))}
+        number = np.fromiter(map(numbers.__getitem__, named), np.int64, len(named))
+        _, first = np.unique(number, return_index=True)
+        names = list(numbers)
+        keys = digests("object", [name[:1] for name in names], [text for _, text in names])
+        found = state.keys.find(keys)
+        for place in np.flatnonzero(found).tolist():
+            state.recent.note(*names[place], int(found[place]))
+        new = np.flatnonzero(found == 0)
+        found[new] = -1 - np.arange(len(new))
+        nodes[unknown] = found[number]
+        subjects = [state.policies.subject(*name) for name in names]
+        every = Fresh([name[0] for name in names], [name[1] for name in names], subjects, keys, unknown[first])
+        return every if len(new) == len(names) else every.some(new.tolist(), every.at[new])
 
     def _odd(self, claims: Claims) -> Bools:
         """Claims that are not plain, seen beside all others."""
-        odd = np.zeros(len(claims.facts), bool)
+        odd = np.zeros(claims.facts.count, bool)
         if not len(odd):
             return odd
         odd[claims.owner[self._down(claims)]] = True
-        slots = [
-            (record.namespace, fact.subject, fact.predicate, fact.scope)
-            for record, fact in zip(claims.records, claims.facts, strict=True)
-        ]
+        facts = claims.facts
+        slots = list(
+            zip(claims.records["namespace"], facts["subject"], facts["predicate"], facts["scope"], strict=True)
+        )
         if len(set(slots)) < len(slots):
-            odd |= np.array([times > 1 for times in map(Counter(slots).__getitem__, slots)])
-        odd |= self._state.keys.find(self._claim_keys(claims)) != 0
-        old = np.flatnonzero(claims.subjects > 0)
+            odd |= np.array([times > 1 for times in map(Counter(slots).__getitem__, slots)], bool)
+        odd |= self._state.keys.find(claims.keys) != 0
+        subjects = claims.nodes[claims.first]
+        old = np.flatnonzero(subjects > 0)
         if len(old):
-            odd[old] |= self._state.keys.find([self._slot_key(claims, at) for at in old.tolist()]) != 0
-        policies = self._state.policies
-        for at, (record, fact, manner) in enumerate(zip(claims.records, claims.facts, claims.manners, strict=True)):
-            if manner.verdict:
-                subject = policies.subject(record.namespace, fact.subject)
-                unfit = subject.version is None and subject.scheme in manner.unfit
-                odd[at] |= unfit or subject.scheme in manner.retiring
-        return odd
+            tails = claims.tails()
+            keys = list(map(_slot_key, subjects[old].tolist(), [tails[at] for at in old.tolist()]))
+            odd[old] |= self._state.keys.find(keys) != 0
+        return odd | (self._unfit(claims, subjects) & claims.verdict)
+
+    def _unfit(self, claims: Claims, subjects: Ints) -> Bools:
+        """Claims about what a true verdict is impossible for, or what it puts on record."""
+        policies, fresh = self._state.policies, claims.fresh
+        unfit = np.zeros(len(subjects), bool)
+        new = np.flatnonzero(subjects < 0)
+        special = [policies.is_special(*named) for named in zip(fresh.namespaces, fresh.subjects, strict=True)]
+        unfit[new] = np.array(special, bool)[-1 - subjects[new]]
+        for at in np.flatnonzero(subjects > 0).tolist():
+            namespace = claims.records["namespace"][at]
+            unfit[at] = policies.is_special(namespace, policies.subject(namespace, claims.facts["subject"][at]))
+        return unfit
 
     def _down(self, claims: Claims) -> Bools:
         """Which nodes are bad or reached, or may be so once they are known."""
@@ -189,56 +229,43 @@ class Lane:
             down |= state.reach_possible.witness[old] >= 0
         down &= nodes > 0
         if state.advisories or state.on_record:
-            watched = np.array([self._is_watched(one) for one in claims.fresh], bool)
+            fresh = claims.fresh
+            watched = [self._is_watched(*named) for named in zip(fresh.namespaces, fresh.subjects, strict=True)]
             new = np.flatnonzero(nodes < 0)
-            down[new] = watched[-1 - nodes[new]]
+            down[new] = np.array(watched, bool)[-1 - nodes[new]]
         return down
 
-    def _is_watched(self, one: Fresh) -> bool:
+    def _is_watched(self, namespace: str, subject: Subject) -> bool:
         """Whether an advisory names an object, or other versions of it are on record."""
         state = self._state
-        named = state.advisories.name(Object(0, one.namespace, one.subject))
-        return named or (one.namespace, one.subject.base) in state.on_record
+        return state.advisories.name(Object(0, namespace, subject)) or (namespace, subject.base) in state.on_record
 
-    @staticmethod
-    def _claim_keys(claims: Claims) -> list[Digest]:
-        prefixes = [(record.namespace,) for record in claims.records]
-        return digests("assertion", prefixes, [fact.assertion_id for fact in claims.facts])
-
-    @staticmethod
-    def _slot_key(claims: Claims, at: int) -> Digest:
-        return int(claims.nodes[claims.first[at]]).to_bytes(4, "little") + claims.manners[at].slot_tail
-
-    def _named(self, records: Sequence[FactRecord], keys: Sequence[Digest], places: list[int], claims: Claims) -> Plain:
+    def _name(self, sifted: Sifted, claims: Claims, keys: list[Digest]) -> Plain:
         """Give ids."""
-        asserts = np.searchsorted(np.array(places, np.int64), np.array(claims.places, np.int64))
-        ids = _ids(self._state.keys.next_id, len(places), claims, asserts)
-        new = claims.nodes < 0
-        claims.nodes[new] = ids.objects[-1 - claims.nodes[new]]
-        own = [keys[place] for place in places]
-        claim_keys = self._claim_keys(claims)
-        slot_keys = [
-            node.to_bytes(4, "little") + manner.slot_tail
-            for node, manner in zip(claims.subjects.tolist(), claims.manners, strict=True)
-        ]
-        every = (*own, *claim_keys, *(one.key for one in claims.fresh), *slot_keys)
+        asserts = np.flatnonzero(sifted.said[sifted.plain])
+        ids = _ids(self._state.keys.next_id, len(keys), claims, asserts)
+        nodes = claims.nodes
+        new = nodes < 0
+        nodes[new] = ids.objects[-1 - nodes[new]]
+        slot_keys = list(map(_slot_key, nodes[claims.first].tolist(), claims.tails()))
+        every = (*keys, *claims.keys, *claims.fresh.keys, *slot_keys)
         given = np.concatenate([ids.evidence, ids.assertions, ids.objects, ids.slots])
         self._state.keys.add_many(every, given.tolist(), ids.next)
+        records, heads = sifted.records.only(sifted.plain), sifted.heads.only(sifted.plain)
         edges, via = _edges(claims, ids.assertions)
         supports = _supports(claims, ids.assertions)
-        plain = [records[place] for place in places]
-        return Plain(plain, own, claims, asserts, ids, claim_keys, slot_keys, supports, edges, via)
+        return Plain(sifted.plain, records, heads, keys, claims, asserts, ids, slot_keys, supports, edges, via)
 
     def _note(self, plain: Plain) -> None:
         """Bring the state up to date."""
-        state, ids = self._state, plain.ids
+        state, ids, fresh = self._state, plain.ids, plain.claims.fresh
         state.fit()
         for nodes, kind in (
             (ids.evidence, EVIDENCE_KIND), (ids.assertions, ASSERTION_KIND), (ids.objects, OBJECT_KIND)
         ):  # fmt: skip
             state.kinds[nodes] = kind
-        for one, node in zip(plain.claims.fresh, ids.objects.tolist(), strict=True):
-            state.recent.note(one.namespace, one.text, node)
+        for namespace, text, node in zip(fresh.namespaces, fresh.texts, ids.objects.tolist(), strict=True):
+            state.recent.note(namespace, text, node)
         state.shown[ids.slots] = ids.assertions
         state.graph.add_many(plain.edges, plain.via)
         self._note_supports(plain)
@@ -256,18 +283,22 @@ class Lane:
             state.supports(node, slot)
 
 
-def _ids(first: int, count: int, claims: Claims, asserts: NDArray[np.int64]) -> Ids:
+def _slot_key(subject: int, tail: bytes) -> Digest:
+    return subject.to_bytes(4, "little") + tail
+
+
+def _ids(first: int, count: int, claims: Claims, asserts: Places) -> Ids:
     """Ids from `first` on for so many records, in the order of admission: each has its evidence, and with a claim its
     assertion, its subject if that is new, its slot, and what else is new of its premises."""
-    at = np.array([one.at for one in claims.fresh], np.int64)
+    at, begins = claims.fresh.at, claims.first
     owner = claims.owner[at]
     sizes = np.ones(count, np.int64)
-    sizes[asserts] += 2 + np.bincount(owner, minlength=len(claims.facts))
+    sizes[asserts] += 2 + np.bincount(owner, minlength=len(asserts))
     starts = first + np.cumsum(sizes) - sizes
     bases = starts[asserts]
     before = np.arange(len(at)) - np.searchsorted(owner, owner)  # new objects of the same claim that come before
-    is_subject = at == claims.first[owner]
-    has_new_subject = np.zeros(len(claims.facts), np.int64)
+    is_subject = at == begins[owner]
+    has_new_subject = np.zeros(len(asserts), np.int64)
     has_new_subject[owner[is_subject]] = 1
     given = (starts, bases + 1, bases[owner] + 2 + before + ~is_subject, bases + 2 + has_new_subject)
     evidence, assertions, objects, slots = (ids.astype(np.int32) for ids in given)
@@ -279,12 +310,13 @@ def _edges(claims: Claims, assertions: Ints) -> tuple[tuple[Ints, Ints], Ints]:
     is_premise = np.ones(len(claims.nodes), bool)
     is_premise[claims.first] = False
     owner = claims.owner[is_premise]
-    verdict = np.array([manner.verdict for manner in claims.manners], bool)
-    dependents = np.where(verdict, claims.subjects, assertions).astype(np.int32)
+    dependents = np.where(claims.verdict, claims.nodes[claims.first], assertions).astype(np.int32)
     return (dependents[owner], claims.nodes[is_premise]), assertions[owner]
 
 
 def _supports(claims: Claims, assertions: Ints) -> Ints:
-    by_object = np.array([manner.verdict or manner.rests for manner in claims.manners], bool)
-    derives = np.diff(claims.first, append=len(claims.nodes)) > 1
-    return np.where(by_object, claims.subjects, np.where(derives, assertions, 0)).astype(np.int32)
+    """The node whose being down means withdrawn: the subject where a claim rests on it, else its own if it derives."""
+    rests = np.array([one.verdict or one.rests for one in claims.manners], bool)[claims.manner]
+    first = claims.first
+    derives = np.diff(first, append=len(claims.nodes)) > 1
+    return np.where(rests, claims.nodes[first], np.where(derives, assertions, 0)).astype(np.int32)

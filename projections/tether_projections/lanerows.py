@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
-from pydantic import BaseModel
 from tether_schemas.canonical import canonical_json
 from tether_schemas.policy import AUTHORITY_RANK, MODE_RANK
 from tether_schemas.subjects import package_of
@@ -18,29 +16,24 @@ from tether_projections.graph import LIVE, STATED
 from tether_projections.keys import Digest, pairs
 from tether_projections.lane import Claims, Plain
 from tether_projections.store import Values, ViewStore
+from tether_projections.table import Table
 
-OF_RECORD = (
+ROW_OF_RECORD = (
     "namespace", "source", "id", "event_type", "time", "time_us", "recorded_us", "topic", "partition", "content_hash",
     "extractor", "rules",
 )  # fmt: skip
-OF_HEAD = ("kind", "session_id", "seq", "role", "tool", "call_id")
-OF_CLAIM = (
-    "place", "assertion_id", "issuer", "observed_at", "review_at", "confidence", "sensitivity", "memory_type",
+ROW_OF_CLAIM = (
+    "assertion_id", "place", "issuer", "observed_at", "review_at", "confidence", "sensitivity", "memory_type",
     "premises_complete", "original_text", "write_reason",
 )  # fmt: skip
-
-OF_EITHER = ("namespace", "source", "id")
-OF_SLOT = ("scope", "subject", "predicate")
-
-Lists = dict[str, Sequence[Any]]
 
 
 def write(store: ViewStore, plain: Plain) -> None:
     """Append the rows of everything but the outbox."""
     _evidence(store, plain)
-    if plain.claims.fresh:
+    if plain.claims.fresh.texts:
         _objects(store, plain)
-    if plain.claims.facts:
+    if plain.claims.facts.count:
         _claims(store, plain)
     if len(plain.via):
         dependents, premises = plain.edges
@@ -63,26 +56,20 @@ def tell(store: ViewStore, plain: Plain, seq: int, position: int) -> None:
         )
 
 
-def _fields(models: Sequence[BaseModel], names: tuple[str, ...]) -> Lists:
-    """Fields of many models, each as a list."""
-    return dict(zip(names, zip(*map(itemgetter(*names), [one.__dict__ for one in models]), strict=True), strict=True))
-
-
 def _halves(keys: Sequence[Digest]) -> dict[str, NDArray[np.int64]]:
     both = pairs(keys)
     return {"hi": both[:, 0].copy(), "lo": both[:, 1].copy()}
 
 
 def _evidence(store: ViewStore, plain: Plain) -> None:
-    position = np.array([record.offset for record in plain.records], np.int64)
     store.append_columns(
         "evidence",
         {
             "ev": plain.ids.evidence,
             **_halves(plain.keys),
-            "position": position,
-            **_fields(plain.records, OF_RECORD),
-            **_fields([record.facts[0] for record in plain.records], OF_HEAD),
+            **plain.records.some(*ROW_OF_RECORD),
+            "position": plain.records["offset"],
+            **plain.heads.columns,
         },
         {},
     )
@@ -94,11 +81,11 @@ def _objects(store: ViewStore, plain: Plain) -> None:
         "node",
         {
             "node": plain.ids.objects,
-            **_halves([one.key for one in fresh]),
-            "namespace": [one.namespace for one in fresh],
-            "text": [one.text for one in fresh],
-            "base": [package_of(one.subject) for one in fresh],
-            "version": [one.subject.version for one in fresh],
+            **_halves(fresh.keys),
+            "namespace": fresh.namespaces,
+            "text": fresh.texts,
+            "base": [package_of(subject) for subject in fresh.subjects],
+            "version": [subject.version for subject in fresh.subjects],
         },
         {"kind": "object"},
     )
@@ -107,31 +94,27 @@ def _objects(store: ViewStore, plain: Plain) -> None:
 def _claims(store: ViewStore, plain: Plain) -> None:
     """Assertions, and the memory that they are."""
     claims, ids = plain.claims, plain.ids
-    of_record, said = _fields(claims.records, OF_EITHER), _fields(claims.facts, OF_CLAIM)
-    of_slot = _fields(claims.facts, OF_SLOT)
-    offset = np.array([record.offset for record in claims.records], np.int64)
+    records, facts = claims.records, claims.facts
     both: dict[str, Values] = {
         "a": ids.assertions,
         "slot": ids.slots,
-        "source": of_record["source"],
-        "id": of_record["id"],
-        "assertion_id": said["assertion_id"],
-        "position": offset,
-        "value": [orjson.dumps(fact.value).decode() for fact in claims.facts],
+        **records.some("source", "id"),
+        "position": records["offset"],
+        "value": [orjson.dumps(value).decode() for value in facts["value"]],
     }
-    observed = _observed_us(claims)
+    observed = _observed_us(records, facts)
     store.append_columns(
         "assertion",
         {
             **both,
-            **_halves(plain.claim_keys),
-            **said,
+            **_halves(claims.keys),
+            **facts.some(*ROW_OF_CLAIM),
             "ev": ids.evidence[plain.asserts],
             "value_key": _value_keys(claims),
-            "issuer_key": [manner.issuer_key for manner in claims.manners],
-            "mode": [MODE_RANK[fact.mode] for fact in claims.facts],
-            "authority": [manner.authority for manner in claims.manners],
-            "authority_claimed": [AUTHORITY_RANK[fact.authority] for fact in claims.facts],
+            "issuer_key": _by_manner(claims, [one.issuer_key for one in claims.manners]),
+            "authority": _by_manner(claims, [one.authority for one in claims.manners]),
+            "mode": [MODE_RANK[mode] for mode in facts["mode"]],
+            "authority_claimed": [AUTHORITY_RANK[authority] for authority in facts["authority"]],
             "observed_us": observed,
         },
         {"fit": True},
@@ -141,31 +124,32 @@ def _claims(store: ViewStore, plain: Plain) -> None:
         {
             **both,
             **_halves(plain.slot_keys),
-            **of_slot,
-            "namespace": of_record["namespace"],
-            "verdict": [manner.verdict for manner in claims.manners],
-            "rests": [manner.rests for manner in claims.manners],
-            "object": claims.subjects,
+            **facts.some("assertion_id", "scope", "subject", "predicate"),
+            **records.some("namespace"),
+            "verdict": _by_manner(claims, [one.verdict for one in claims.manners]),
+            "rests": _by_manner(claims, [one.rests for one in claims.manners]),
+            "object": claims.nodes[claims.first],
             "support": plain.supports,
-            "complete": said["premises_complete"],
+            "complete": facts["premises_complete"],
             "latest_us": observed,
         },
         {"status": "current", "failed": False, "single": True},
     )
 
 
-def _observed_us(claims: Claims) -> NDArray[np.int64]:
-    return np.array(
-        [
-            record.time_us if fact.observed_at == record.time else time_us(fact.observed_at)
-            for record, fact in zip(claims.records, claims.facts, strict=True)
-        ],
-        np.int64,
-    )
+def _by_manner(claims: Claims, values: list[Any]) -> list[Any]:
+    return [values[number] for number in claims.manner.tolist()]
+
+
+def _observed_us(records: Table, facts: Table) -> list[int]:
+    return [
+        us if time == observed_at else time_us(observed_at)
+        for time, us, observed_at in zip(records["time"], records["time_us"], facts["observed_at"], strict=True)
+    ]
 
 
 def _value_keys(claims: Claims) -> list[str]:
     return [
-        "true" if manner.verdict else blake2b(canonical_json(fact.value), digest_size=16).hexdigest()
-        for manner, fact in zip(claims.manners, claims.facts, strict=True)
+        "true" if verdict else blake2b(canonical_json(value), digest_size=16).hexdigest()
+        for verdict, value in zip(claims.verdict.tolist(), claims.facts["value"], strict=True)
     ]

@@ -1,116 +1,166 @@
-"""Which records of a batch are plain: new evidence that says at most one thing, of which nothing but that follows.
+"""Which records of a batch are plain by themselves: new evidence that says at most one thing, a simple one.
 
-A plain claim is of one value, valid without end, for everyone, and rests on objects alone. Whether it is about what is
-bad or was said before is for the lane to see (lane.py), which looks at many at once.
+A simple claim is of one value, valid without end, for everyone, and rests on objects alone. Whether it is about what is
+bad or was said before is for the lane to see (lane.py).
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, compress
 
+import numpy as np
+from numpy.typing import NDArray
 from tether_schemas.facts import Asserted, EvidenceRecorded, FactRecord
 
-from tether_projections.governance import Origin
+from tether_projections.governance import Origin, PolicyBook
 from tether_projections.keys import Digest, slot_tail
 from tether_projections.state import State
+from tether_projections.table import Bools, Column, Table
 
 KINDS = ("tool_result", "transcript")
+OF_RECORD = (
+    "namespace", "source", "id", "event_type", "time", "time_us", "recorded_us", "topic", "partition", "offset",
+    "content_hash", "extractor", "rules", "facts",
+)  # fmt: skip
+OF_HEAD = ("kind", "session_id", "seq", "role", "tool", "call_id")
+UNSET = ("valid_from", "valid_to", "expires_at", "readers")
+OF_CLAIM = (
+    "assertion_id", "place", "subject", "predicate", "value", "scope", "issuer", "memory_type", "mode", "observed_at",
+    "review_at", "authority", "confidence", "sensitivity", "premises", "possible", "premises_complete",
+    "original_text", "write_reason", *UNSET,
+)  # fmt: skip
 
-Mark = tuple[str, str, str, str, str, str]
+Mark = tuple[str, str, str, str, str, str]  # namespace, source, issuer, authority, predicate, scope
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """What policy says of the claims of one issuer in one manner."""
+    """What policy says of the claims of one issuer in one manner; `plain`: they may be so."""
 
+    plain: bool
     verdict: bool
     rests: bool
     authority: int
     issuer_key: str
     slot_tail: bytes
-    unfit: frozenset[str]  # schemes whose subjects no such claim may have without a version
-    retiring: frozenset[str]  # schemes of which such a claim may put a higher version on record
 
 
-class Sieve:
-    """Sorts records one by one; what it asks policy for is asked once."""
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """A batch sifted: what may be plain of it, and the claims of these records, which are simple.
 
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self._manners: dict[Mark, Manner | None] = {}
-        decisions, deletions = state.decisions, state.deletions
-        self._wary = decisions.any or deletions.any or bool(state.contested)
+    `manner` is the place in `manners` of each claim. `texts` are those of subjects and premises, one claim after the
+    other, the subject first; `owner` is the claim of each.
+    """
 
-    def plain(self, records: Sequence[FactRecord], keys: Sequence[Digest]) -> list[int]:
-        """The places of the records that may be plain; `keys` are those of their evidence."""
-        known = self._state.keys.find(keys).tolist()
-        if len(set(keys)) < len(keys):
-            known = [node or times > 1 for node, times in zip(known, map(Counter(keys).__getitem__, keys), strict=True)]
-        takes = self._takes
-        return [place for place, record in enumerate(records) if not known[place] and takes(record)]
+    records: Table
+    heads: Table
+    plain: Bools  # of each record
+    said: Bools  # of each record: it is plain and has a claim
+    claims: Table
+    manners: list[Manner]
+    manner: NDArray[np.int64]
+    texts: list[str]
+    owner: NDArray[np.int64]
 
-    def _takes(self, record: FactRecord) -> bool:
-        facts = record.facts
-        head = facts[0]
-        if not isinstance(head, EvidenceRecorded) or head.kind not in KINDS or len(facts) > 2:
-            return False
-        if len(facts) == 1:
-            return not (self._wary and self._touched(record, head, None))
-        claim = facts[1]
-        if not isinstance(claim, Asserted) or not self._is_simple(claim):
-            return False
-        manner = self.manner(record, claim)
-        if manner is None or (manner.verdict and claim.value is not True) or (manner.rests and claim.premises):
-            return False
-        return not (self._wary and self._touched(record, head, claim))
 
-    @staticmethod
-    def _is_simple(claim: Asserted) -> bool:
-        if claim.valid_from is not None or claim.valid_to is not None or claim.expires_at is not None:
-            return False
-        if claim.readers is not None or claim.possible:
-            return False
-        return all([ref.kind == "object" for ref in claim.premises])  # a list: twice as fast as a generator here
+def sift(state: State, records: Sequence[FactRecord], keys: Sequence[Digest]) -> Sifted | None:
+    """Sift a batch; `keys` are those of its records' evidence. None: it is not as extraction makes it."""
+    of_record = Table.of(records, OF_RECORD)
+    heads = [facts[0] for facts in of_record["facts"]]
+    if set(map(type, heads)) != {EvidenceRecorded}:
+        return None
+    of_head = Table.of(heads, OF_HEAD)
+    plain = state.keys.find(keys) == 0
+    if len(set(keys)) < len(keys):
+        plain &= np.array([times == 1 for times in map(Counter(keys).__getitem__, keys)])
+    plain &= np.array([kind in KINDS for kind in of_head["kind"]])
+    asserts = np.array([len(facts) == 2 and type(facts[1]) is Asserted for facts in of_record["facts"]])
+    plain &= asserts | np.array([len(facts) == 1 for facts in of_record["facts"]])
+    if state.decisions.any or state.deletions.any or state.contested:
+        for place in np.flatnonzero(plain).tolist():
+            plain[place] = not _touched(state, records[place])
+    said = plain & asserts
+    claims = Table.of([facts[1] for facts in compress(of_record["facts"], said.tolist())], OF_CLAIM)
+    manners, manner = _manners(state, of_record.only(said), claims)
+    premises = Table.of(list(chain.from_iterable(claims["premises"])), ("kind", "text"))
+    simple = _simple(claims, premises) & np.array([one.plain for one in manners], bool)[manner]
+    verdict = np.array([one.verdict for one in manners], bool)[manner]
+    rests = np.array([one.rests for one in manners], bool)[manner]
+    if verdict.any():
+        simple &= ~verdict | np.array([value is True for value in claims["value"]], bool)
+    if rests.any():
+        simple &= ~rests | (np.array(list(map(len, claims["premises"])), np.int64) == 0)
+    plain[said] = simple
+    claims = claims.only(simple)
+    if not simple.all():
+        premises = Table.of(list(chain.from_iterable(claims["premises"])), ("kind", "text"))
+    texts, owner = _named(claims, premises["text"])
+    return Sifted(of_record, of_head, plain, plain & asserts, claims, manners, manner[simple], texts, owner)
 
-    def manner(self, record: FactRecord, claim: Asserted) -> Manner | None:
-        """How policy reads a claim; None where it cannot be plain."""
-        mark = (record.namespace, record.source, claim.issuer, claim.authority, claim.predicate, claim.scope)
-        try:
-            return self._manners[mark]
-        except KeyError:
-            made = self._manners[mark] = self._make(*mark)
-            return made
 
-    def _make(
-        self, namespace: str, source: str, issuer: str, authority: str, predicate: str, scope: str
-    ) -> Manner | None:
-        policies = self._state.policies
-        policy = policies.of(namespace)
-        rules = policy.predicate(predicate)
-        if rules.many:
-            return None
-        return Manner(
-            rules.verdict,
-            rules.rests_on_subject and not rules.verdict,
-            policies.authority(namespace, source, authority),
-            policies.issuer_key(namespace, source, issuer),
-            slot_tail(scope, predicate),
-            frozenset(name for name, one in policy.schemes.items() if rules.verdict and one.versioned),
-            frozenset(name for name, one in policy.schemes.items() if rules.verdict and one.higher_version),
+def _simple(claims: Table, premises: Table) -> Bools:
+    simple = np.ones(claims.count, bool)
+    for name, value in (*((name, None) for name in UNSET), ("possible", ())):
+        if not claims.holds(name, value):
+            simple &= np.array([one == value for one in claims[name]], bool)
+    if not premises.holds("kind", "object"):
+        simple &= np.array([all(ref.kind == "object" for ref in refs) for refs in claims["premises"]], bool)
+    return simple
+
+
+def _named(claims: Table, premises: Column) -> tuple[list[str], NDArray[np.int64]]:
+    """The texts of subjects and premises, and the claim of each."""
+    sizes = np.array(list(map(len, claims["premises"])), np.int64) + 1
+    texts = np.empty(int(sizes.sum()), object)
+    first = np.cumsum(sizes) - sizes
+    is_premise = np.ones(len(texts), bool)
+    is_premise[first] = False
+    texts[first] = claims["subject"]
+    texts[is_premise] = premises
+    return texts.tolist(), np.repeat(np.arange(claims.count), sizes)
+
+
+def _manners(state: State, records: Table, claims: Table) -> tuple[list[Manner], NDArray[np.int64]]:
+    """The manners of these claims, and the place of each claim's."""
+    marks: list[Mark] = list(
+        zip(
+            records["namespace"], records["source"], claims["issuer"], claims["authority"], claims["predicate"],
+            claims["scope"], strict=True,
         )
+    )  # fmt: skip
+    numbers = {mark: number for number, mark in enumerate(dict.fromkeys(marks))}
+    made = [_manner(state.policies, mark) for mark in numbers]
+    return made, np.fromiter(map(numbers.__getitem__, marks), np.int64, len(marks))
 
-    def _touched(self, record: FactRecord, head: EvidenceRecorded, claim: Asserted | None) -> bool:
-        """Whether a decision, a deletion or another content is on record for it, as far as it is by name."""
-        state = self._state
-        if state.contested and (record.namespace, record.source, record.id) in state.contested:
-            return True
-        origin = Origin(record.namespace, record.source, record.id, record.time_us, head.session_id)
-        if not state.decisions.counts(record.namespace, origin) or state.deletions.covers_evidence(origin):
-            return True
-        if claim is None:
-            return False
-        if not state.decisions.counts(record.namespace, origin, claim.assertion_id):
-            return True
-        return state.deletions.of_subjects and state.deletions.covers_subject(
-            origin, state.policies.erasable(record.namespace, claim.subject)
-        )
+
+def _manner(policies: PolicyBook, mark: Mark) -> Manner:
+    namespace, source, issuer, authority, predicate, scope = mark
+    rules = policies.of(namespace).predicate(predicate)
+    return Manner(
+        not rules.many,
+        rules.verdict,
+        rules.rests_on_subject,
+        policies.authority(namespace, source, authority),
+        policies.issuer_key(namespace, source, issuer),
+        slot_tail(scope, predicate),
+    )
+
+
+def _touched(state: State, record: FactRecord) -> bool:
+    """Whether a decision, a deletion or another content is on record for what a record says."""
+    namespace, head, claim = record.namespace, record.facts[0], record.facts[-1]
+    if (namespace, record.source, record.id) in state.contested:
+        return True
+    session = head.session_id if isinstance(head, EvidenceRecorded) else None
+    origin = Origin(namespace, record.source, record.id, record.time_us, session)
+    decisions, deletions = state.decisions, state.deletions
+    if not decisions.counts(namespace, origin) or deletions.covers_evidence(origin):
+        return True
+    if not isinstance(claim, Asserted):
+        return False
+    if not decisions.counts(namespace, origin, claim.assertion_id):
+        return True
+    subjects = deletions.of_subjects and state.policies.erasable(namespace, claim.subject)
+    return bool(subjects) and deletions.covers_subject(origin, subjects)
