@@ -181,7 +181,7 @@ class Admission:
                 "node",
                 (node, *halves(key), "object", namespace, text, None, package_of(subject), subject.version),
             )
-        self.state.recent.note(namespace, text, node)
+        self.state.recent.note([namespace], [text], [node])
         return node
 
     def target(self, namespace: str, ref: Ref) -> Target:

@@ -2,7 +2,6 @@
 
 import gc
 from collections.abc import Callable, Iterable, Sequence
-from itertools import compress
 
 import numpy as np
 from tether_schemas.errors import TetherError
@@ -23,6 +22,7 @@ from tether_projections.state import ASSERTION_KIND, EVIDENCE_KIND, OBJECT_KIND,
 from tether_projections.store import ViewStore
 
 IDS_MAX = 1_000
+LANE_MAX = 2_000  # records taken at once
 
 History = Callable[[int], Iterable[Sequence[FactRecord]]]
 
@@ -86,15 +86,9 @@ class Engine:
         otherwise goes to the outbox."""
         state.recent.trim()
         keys = digests("evidence", [(one.namespace, one.source) for one in records], [one.id for one in records])
-        plain = Lane(state).take(records, keys, self._lane_min)
-        if plain is not None:
-            write(self.store, plain)
-            if told:
-                tell(self.store, plain, state.change_seq + 1, position)
-                state.change_seq += plain.claims.facts.count
-            self.laned += len(plain.keys)
-            left = (~plain.taken).tolist()
-            records, keys = list(compress(records, left)), list(compress(keys, left))
+        left = self._take_plain(state, records, keys, position if told else None)
+        if len(left) < len(records):
+            records, keys = [records[place] for place in left], [keys[place] for place in left]
             if not records:
                 return True
         batch = Batch(position)
@@ -102,6 +96,28 @@ class Engine:
             return False
         self._derive(state, batch, told)
         return True
+
+    def _take_plain(
+        self, state: State, records: Sequence[FactRecord], keys: Sequence[Digest], told_at: int | None
+    ) -> list[int]:
+        """Take in what is plain, in parts that the processor's cache holds; the places of what is left. `told_at`: the
+        position for the outbox, None: it is not told."""
+        parts = max(1, -(-len(records) // LANE_MAX))
+        size = -(-len(records) // parts)
+        left: list[int] = []
+        for start in range(0, len(records), max(1, size)):
+            own = slice(start, start + size)
+            plain = Lane(state).take(records[own], keys[own], self._lane_min)
+            if plain is None:
+                left += range(len(records))[own]
+                continue
+            write(self.store, plain)
+            if told_at is not None:
+                tell(self.store, plain, state.change_seq + 1, told_at)
+                state.change_seq += plain.claims.facts.count
+            self.laned += len(plain.keys)
+            left += [start + place for place in np.flatnonzero(~plain.taken).tolist()]
+        return left
 
     def _admit(self, state: State, batch: Batch, records: Sequence[FactRecord], keys: Sequence[Digest]) -> bool:
         """Take in what is new; False when history must be read anew. `keys` are those of the records' evidence."""

@@ -9,7 +9,7 @@ after them as ever. The ids that a plain record gets, and its rows, are those th
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,24 +168,22 @@ class Lane:
         """Find the nodes of the others; what has none is fresh."""
         state = self._state
         unknown = np.flatnonzero(nodes == 0)
-        named = [
-            (namespaces[owner], sifted.texts[at])
-            for owner, at in zip(sifted.owner[unknown].tolist(), unknown.tolist(), strict=True)
-        ]
-        numbers = {name: number for number, name in enumerate(dict.fromkeys(named))}
-        number = np.fromiter(map(numbers.__getitem__, named), np.int64, len(named))
+        owners: list[int] = sifted.owner[unknown].tolist()
+        named = [(namespaces[owner], sifted.texts[at]) for owner, at in zip(owners, unknown.tolist(), strict=True)]
+        numbers = dict(zip(dict.fromkeys(named), count(), strict=False))
+        number = np.array([numbers[name] for name in named], np.int64)
         _, first = np.unique(number, return_index=True)
-        names = list(numbers)
-        keys = digests("object", [name[:1] for name in names], [text for _, text in names])
+        of, texts = [name[0] for name in numbers], [name[1] for name in numbers]
+        keys = digests("object", zip(of, strict=True), texts)
         found = state.keys.find(keys)
-        for place in np.flatnonzero(found).tolist():
-            state.recent.note(*names[place], int(found[place]))
+        known = np.flatnonzero(found)
+        state.recent.note([of[at] for at in known], [texts[at] for at in known], found[known].tolist())
         new = np.flatnonzero(found == 0)
         found[new] = -1 - np.arange(len(new))
         nodes[unknown] = found[number]
-        subjects = [state.policies.subject(*name) for name in names]
-        every = Fresh([name[0] for name in names], [name[1] for name in names], subjects, keys, unknown[first])
-        return every if len(new) == len(names) else every.some(new.tolist(), every.at[new])
+        subjects = [state.policies.subject(*name) for name in numbers]
+        every = Fresh(of, texts, subjects, keys, unknown[first])
+        return every if len(new) == len(texts) else every.some(new.tolist(), every.at[new])
 
     def _odd(self, claims: Claims) -> Bools:
         """Claims that are not plain, seen beside all others."""
@@ -194,9 +192,8 @@ class Lane:
             return odd
         odd[claims.owner[self._down(claims)]] = True
         facts = claims.facts
-        slots = list(
-            zip(claims.records["namespace"], facts["subject"], facts["predicate"], facts["scope"], strict=True)
-        )
+        named = (claims.records["namespace"], *(facts[name] for name in ("subject", "predicate", "scope")))
+        slots = list(zip(*named, strict=True))
         if len(set(slots)) < len(slots):
             odd |= np.array([times > 1 for times in map(Counter(slots).__getitem__, slots)], bool)
         odd |= self._state.keys.find(claims.keys) != 0
@@ -213,7 +210,7 @@ class Lane:
         policies, fresh = self._state.policies, claims.fresh
         unfit = np.zeros(len(subjects), bool)
         new = np.flatnonzero(subjects < 0)
-        special = [policies.is_special(*named) for named in zip(fresh.namespaces, fresh.subjects, strict=True)]
+        special = list(map(policies.is_special, fresh.namespaces, fresh.subjects))
         unfit[new] = np.array(special, bool)[-1 - subjects[new]]
         for at in np.flatnonzero(subjects > 0).tolist():
             namespace = claims.records["namespace"][at]
@@ -230,7 +227,7 @@ class Lane:
         down &= nodes > 0
         if state.advisories or state.on_record:
             fresh = claims.fresh
-            watched = [self._is_watched(*named) for named in zip(fresh.namespaces, fresh.subjects, strict=True)]
+            watched = list(map(self._is_watched, fresh.namespaces, fresh.subjects))
             new = np.flatnonzero(nodes < 0)
             down[new] = np.array(watched, bool)[-1 - nodes[new]]
         return down
@@ -264,8 +261,7 @@ class Lane:
             (ids.evidence, EVIDENCE_KIND), (ids.assertions, ASSERTION_KIND), (ids.objects, OBJECT_KIND)
         ):  # fmt: skip
             state.kinds[nodes] = kind
-        for namespace, text, node in zip(fresh.namespaces, fresh.texts, ids.objects.tolist(), strict=True):
-            state.recent.note(namespace, text, node)
+        state.recent.note(fresh.namespaces, fresh.texts, ids.objects.tolist())
         state.shown[ids.slots] = ids.assertions
         state.graph.add_many(plain.edges, plain.via)
         self._note_supports(plain)

@@ -7,7 +7,7 @@ bad or was said before is for the lane to see (lane.py).
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, compress
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from tether_schemas.facts import Asserted, EvidenceRecorded, FactRecord
 from tether_projections.governance import Origin, PolicyBook
 from tether_projections.keys import Digest, slot_tail
 from tether_projections.state import State
-from tether_projections.table import Bools, Column, Table
+from tether_projections.table import Bools, Table
 
 KINDS = ("tool_result", "transcript")
 OF_RECORD = (
@@ -24,6 +24,7 @@ OF_RECORD = (
     "content_hash", "extractor", "rules", "facts",
 )  # fmt: skip
 OF_HEAD = ("kind", "session_id", "seq", "role", "tool", "call_id")
+OF_MANNER = ("issuer", "authority", "predicate", "scope")
 UNSET = ("valid_from", "valid_to", "expires_at", "readers")
 OF_CLAIM = (
     "assertion_id", "place", "subject", "predicate", "value", "scope", "issuer", "memory_type", "mode", "observed_at",
@@ -84,8 +85,7 @@ def sift(state: State, records: Sequence[FactRecord], keys: Sequence[Digest]) ->
     said = plain & asserts
     claims = Table.of([facts[1] for facts in compress(of_record["facts"], said.tolist())], OF_CLAIM)
     manners, manner = _manners(state, of_record.only(said), claims)
-    premises = Table.of(list(chain.from_iterable(claims["premises"])), ("kind", "text"))
-    simple = _simple(claims, premises) & np.array([one.plain for one in manners], bool)[manner]
+    simple = _simple(claims) & np.array([one.plain for one in manners], bool)[manner]
     verdict = np.array([one.verdict for one in manners], bool)[manner]
     rests = np.array([one.rests for one in manners], bool)[manner]
     if verdict.any():
@@ -94,23 +94,21 @@ def sift(state: State, records: Sequence[FactRecord], keys: Sequence[Digest]) ->
         simple &= ~rests | (np.array(list(map(len, claims["premises"])), np.int64) == 0)
     plain[said] = simple
     claims = claims.only(simple)
-    if not simple.all():
-        premises = Table.of(list(chain.from_iterable(claims["premises"])), ("kind", "text"))
-    texts, owner = _named(claims, premises["text"])
+    texts, owner = _named(claims)
     return Sifted(of_record, of_head, plain, plain & asserts, claims, manners, manner[simple], texts, owner)
 
 
-def _simple(claims: Table, premises: Table) -> Bools:
+def _simple(claims: Table) -> Bools:
     simple = np.ones(claims.count, bool)
     for name, value in (*((name, None) for name in UNSET), ("possible", ())):
         if not claims.holds(name, value):
             simple &= np.array([one == value for one in claims[name]], bool)
-    if not premises.holds("kind", "object"):
+    if {ref.kind for refs in claims["premises"] for ref in refs} - {"object"}:
         simple &= np.array([all(ref.kind == "object" for ref in refs) for refs in claims["premises"]], bool)
     return simple
 
 
-def _named(claims: Table, premises: Column) -> tuple[list[str], NDArray[np.int64]]:
+def _named(claims: Table) -> tuple[list[str], NDArray[np.int64]]:
     """The texts of subjects and premises, and the claim of each."""
     sizes = np.array(list(map(len, claims["premises"])), np.int64) + 1
     texts = np.empty(int(sizes.sum()), object)
@@ -118,21 +116,16 @@ def _named(claims: Table, premises: Column) -> tuple[list[str], NDArray[np.int64
     is_premise = np.ones(len(texts), bool)
     is_premise[first] = False
     texts[first] = claims["subject"]
-    texts[is_premise] = premises
+    texts[is_premise] = [ref.text for refs in claims["premises"] for ref in refs]
     return texts.tolist(), np.repeat(np.arange(claims.count), sizes)
 
 
 def _manners(state: State, records: Table, claims: Table) -> tuple[list[Manner], NDArray[np.int64]]:
     """The manners of these claims, and the place of each claim's."""
-    marks: list[Mark] = list(
-        zip(
-            records["namespace"], records["source"], claims["issuer"], claims["authority"], claims["predicate"],
-            claims["scope"], strict=True,
-        )
-    )  # fmt: skip
-    numbers = {mark: number for number, mark in enumerate(dict.fromkeys(marks))}
-    made = [_manner(state.policies, mark) for mark in numbers]
-    return made, np.fromiter(map(numbers.__getitem__, marks), np.int64, len(marks))
+    columns = (*(records[name] for name in ("namespace", "source")), *(claims[name] for name in OF_MANNER))
+    numbers: dict[Mark, int] = {}
+    manner = [numbers.setdefault(mark, len(numbers)) for mark in zip(*columns, strict=True)]
+    return [_manner(state.policies, mark) for mark in numbers], np.array(manner, np.int64)
 
 
 def _manner(policies: PolicyBook, mark: Mark) -> Manner:

@@ -1,5 +1,6 @@
 """What the engine holds in memory between batches, and how it comes back from the file at start."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,10 +52,14 @@ class Recent:
         found = self._of.get(namespace)
         return self._of.setdefault(namespace, {}) if found is None else found
 
-    def note(self, namespace: str, text: str, node: int) -> None:
-        """Remember one."""
-        self._size += 1
-        self.of(namespace)[text] = node
+    def note(self, namespaces: Sequence[str], texts: Sequence[str], nodes: Sequence[int]) -> None:
+        """Remember some."""
+        self._size += len(nodes)
+        if len(set(namespaces)) == 1:
+            self.of(namespaces[0]).update(zip(texts, nodes, strict=True))
+            return
+        for namespace, text, node in zip(namespaces, texts, nodes, strict=True):
+            self.of(namespace)[text] = node
 
     def trim(self) -> None:
         """Forget all once they are many; between two batches, since one may hold on to them."""

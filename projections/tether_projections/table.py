@@ -24,7 +24,7 @@ class Table:
     def of(cls, models: Sequence[BaseModel], names: tuple[str, ...]) -> "Table":
         """These fields (two at least) of models that all have them."""
         pick = cast(Callable[[dict[str, Any]], Column], itemgetter(*names))
-        rows = [pick(cast(dict[str, Any], one.__dict__)) for one in models]
+        rows = map(pick, cast(list[dict[str, Any]], [one.__dict__ for one in models]))
         columns = zip(*rows, strict=True) if models else [()] * len(names)
         return cls(dict(zip(names, columns, strict=True)), len(models))
 

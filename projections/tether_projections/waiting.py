@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FEW = 12
-ARRAYS = 16  # so many rows in arrays wait as one that is a tuple: they are small, and written at once
+ARRAYS = 16  # so many rows in arrays wait as one that is a tuple: they are smaller, and the cheaper the more at once
 
 Row = tuple[Any, ...]
 Span = tuple[int, int]  # least and greatest of some ids
