@@ -157,6 +157,7 @@ class Engine:
                     made.rank = record.rank
                 if named in state.contested:
                     state.contested[named] = (content, record.rank)
+                    batch.disputed.append(named)
             return True
         kept = state.contested.get(named)
         if kept is not None and kept[0] == record.content_hash:

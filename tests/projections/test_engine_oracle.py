@@ -126,6 +126,14 @@ def test_i2_so_it_does_with_and_without_the_lane_where_much_is_plain(seed: int, 
     assert not (told := explained(records, check)), told
 
 
+def test_i2_a_contested_event_met_again_earlier_keeps_that_rank_over_a_restart() -> None:
+    records = disturbed(histories(60685, 45, roomy=True), Random(60685))
+    driven = Driven()
+    for batch in cut(records, Random(60685)):
+        driven.apply(batch)
+    assert not driven.faults()
+
+
 def test_much_of_a_roomy_history_goes_by_the_lane() -> None:
     laned = 0
     for seed in range(500, 506):
