@@ -39,6 +39,14 @@ SUBJECTS = (
     *("item:a@1", "item:a@2", "item:b@1", "item:b@2.0", "item:b@odd"),
     *("pkg:pypi/x@1.0", "pkg:pypi/x@1.5", "pkg:pypi/y@2.0", "doc:d@1", "doc:d@2", "key:k", "user:u"),
 )
+# What a roomy world has besides: much in it is said once, and derives from what nothing has happened to.
+ROOM = (
+    *(f"pkg:pypi/x@1.{number}" for number in range(12)),
+    *(f"pkg:pypi/z{number}@1.0" for number in range(40)),
+    *(f"doc:r{number}@1" for number in range(20)),
+    *(f"item:r{number}@1" for number in range(4)),
+    *(f"user:u{number}" for number in range(20)),
+)
 BARE = ("item:a", "item:b", "pkg:pypi/x", "doc:d")
 PREDICATES = ("passes", "passes", "passes", "audited", "licence", "note", "note", "tags", "wary")
 AUTHORITIES = ("unknown", "unknown", "inferred", "user-direct", "system-of-record")
@@ -59,6 +67,7 @@ class World:
     random: Random
     size: int
     subjects: list[str]
+    roomy: bool = False
     now: int = 10
     records: list[FactRecord] = field(default_factory=list[FactRecord])
 
@@ -97,7 +106,7 @@ class World:
         return self.random.choice(SOURCES), f"e{self.random.randrange(self.size + 3)}"
 
     def ref(self) -> Named:
-        roll = self.random.random()
+        roll = self.random.random() * (0.55 if self.roomy else 1)
         name = self.assertion()
         if roll < 0.45 or (name is None and roll < 0.8):
             return self.subject()
@@ -134,7 +143,7 @@ def _claim(world: World, at: At) -> dict[str, Any]:
         "mode": random.choice(MODES) if world.chance(0.4) else "explicit",
         "scope": "east" if world.chance(0.15) else "",
         "premises": world.refs(),
-        "possible": world.refs() if world.chance(0.35) else [],
+        "possible": world.refs() if world.chance(0.1 if world.roomy else 0.35) else [],
         "premises_complete": world.chance(0.4),
         "confidence": random.choice((None, None, 0.2, 0.9)),
     }
@@ -283,10 +292,16 @@ MAKERS: tuple[tuple[Callable[[World], FactRecord], int], ...] = (
 )  # fmt: skip
 
 
-def histories(seed: int, size: int) -> list[FactRecord]:
-    """A history of `size` events, in order of arrival: mostly that of their making, at times shuffled whole."""
+def histories(seed: int, size: int, roomy: bool = False) -> list[FactRecord]:
+    """A history of `size` events, in order of arrival: mostly that of their making, at times shuffled whole.
+
+    `roomy`: over more subjects than it has events, and most premises are objects, so that much of it is plain.
+    """
     random = Random(seed)
     world = World(random, size, subjects=random.sample(SUBJECTS, random.randint(3, 7)))
+    if roomy:
+        world.roomy = True
+        world.subjects += random.sample(ROOM, random.randint(10, len(ROOM)))
     makers, weights = zip(*MAKERS, strict=True)
     for place in range(size):
         make = _policy if place == 0 and world.chance(0.8) else random.choices(makers, weights)[0]

@@ -129,6 +129,11 @@ class AdvisoryBook:
         latest = max(counting, key=lambda one: one.order)
         return None if latest.fact.withdrawn is not None else latest
 
+    def name(self, one: Object) -> bool:
+        """Whether any advisory names an object, at any version; `hits` tells what that says of it."""
+        groups = self._groups_of
+        return one.package in groups or one.subject.text in groups or one.subject.base in groups
+
     def hits(self, one: Object) -> list[Hit]:
         """Every advisory that covers an object, and those of which that cannot be said."""
         groups: set[Group] = set()

@@ -30,7 +30,6 @@ from tether_projections.keys import Digest, digest, halves, slot_key
 from tether_projections.state import Info, State, as_json
 from tether_projections.store import Row
 
-RECENT_MAX = 100_000
 KIND_CODE = {"object": 0, "assertion": 1, "evidence": 2}
 STATED, POSSIBLE = 0, 1
 
@@ -142,9 +141,8 @@ class Admission:
         self.batch = batch
         self.keys = state.keys
 
-    def evidence(self, record: FactRecord, facts_head: EvidenceRecorded, known: int) -> NewEvidence:
-        """Record one piece of evidence; `known` is the id it was named by before, or 0."""
-        key = digest("evidence", record.namespace, record.source, record.id)
+    def evidence(self, record: FactRecord, facts_head: EvidenceRecorded, key: Digest, known: int) -> NewEvidence:
+        """Record one piece of evidence by its key; `known` is the id it was named by before, or 0."""
         node = known or self.keys.add(key)
         self.state.phantoms.discard(node)
         origin = Origin(record.namespace, record.source, record.id, record.time_us, facts_head.session_id)
@@ -180,8 +178,7 @@ class Admission:
 
     def object(self, namespace: str, text: str) -> int:
         """The node of a subject."""
-        recent = self.state.recent
-        node = recent.get((namespace, text), 0)
+        node = self.state.recent.of(namespace).get(text, 0)
         if node:
             return node
         key = digest("object", namespace, text)
@@ -194,9 +191,7 @@ class Admission:
                 "node",
                 (node, *halves(key), "object", namespace, text, None, package_of(subject), subject.version),
             )
-        if len(recent) >= RECENT_MAX:
-            recent.clear()
-        recent[namespace, text] = node
+        self.state.recent.note([namespace], [text], [node])
         return node
 
     def target(self, namespace: str, ref: Ref) -> Target:

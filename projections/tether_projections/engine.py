@@ -11,7 +11,9 @@ from tether_projections.batch import Admission, Batch
 from tether_projections.changes import ChangeLog, touched_slots, turned, write_turned
 from tether_projections.edges import EdgeBuilder, Lookup
 from tether_projections.erasure import NONE, Erasure
-from tether_projections.keys import digest
+from tether_projections.keys import Digest, digests
+from tether_projections.lane import LANE_MIN, Lane
+from tether_projections.lanerows import tell, write
 from tether_projections.layers import Layers
 from tether_projections.objects import ObjectKeeper
 from tether_projections.reach import Moved
@@ -21,6 +23,7 @@ from tether_projections.state import ASSERTION_KIND, EVIDENCE_KIND, OBJECT_KIND,
 from tether_projections.store import ViewStore
 
 IDS_MAX = 1_000
+LANE_MAX = 2_000  # records taken at once
 
 History = Callable[[int], Iterable[Sequence[FactRecord]]]
 
@@ -30,11 +33,21 @@ class Engine:
 
     A policy that changes, or two contents for one event id, change what old facts mean; then the view is made anew from
     history, within the same transaction. With `told` False nothing goes to the outbox: that is not for a rebuild.
-    A view of a past is given the `erasure` of the present.
+    A view of a past is given the `erasure` of the present. A batch of which at least `lane_min` records are plain takes
+    these by columns.
     """
 
-    def __init__(self, store: ViewStore, history: History, told: bool = True, erasure: Erasure = NONE) -> None:
+    def __init__(
+        self,
+        store: ViewStore,
+        history: History,
+        told: bool = True,
+        erasure: Erasure = NONE,
+        lane_min: int = LANE_MIN,
+    ) -> None:
         self.store = store
+        self._lane_min = lane_min
+        self.laned = 0  # how many records were plain (lane.py)
         self._history = history
         self.told = told
         self._erasure = erasure
@@ -76,21 +89,56 @@ class Engine:
                 gc.enable()
 
     def _apply(self, state: State, records: Sequence[FactRecord], position: int) -> None:
-        batch = Batch(position)
-        if not self._admit(state, batch, records):
+        if not self._take(state, records, position, self.told):
             self._rebuild(state, position)
             return
-        self._derive(state, batch, self.told)
         recorded = max((record.recorded_us for record in records), default=0)
         self.store.append("applied", [(position, recorded)])
         state.position = position
         state.keys.settle()
         state.graph.settle()
 
-    def _admit(self, state: State, batch: Batch, records: Sequence[FactRecord]) -> bool:
-        """Take in what is new; False when history must be read anew."""
+    def _take(self, state: State, records: Sequence[FactRecord], position: int, told: bool) -> bool:
+        """Take in one batch, what is plain of it first; False when history must be read anew. `told`: what is served
+        otherwise goes to the outbox."""
+        state.recent.trim()
+        keys = digests("evidence", [(one.namespace, one.source) for one in records], [one.id for one in records])
+        left = self._take_plain(state, records, keys, position if told else None)
+        if len(left) < len(records):
+            records, keys = [records[place] for place in left], [keys[place] for place in left]
+            if not records:
+                return True
+        batch = Batch(position)
+        if not self._admit(state, batch, records, keys):
+            return False
+        self._derive(state, batch, told)
+        return True
+
+    def _take_plain(
+        self, state: State, records: Sequence[FactRecord], keys: Sequence[Digest], told_at: int | None
+    ) -> list[int]:
+        """Take in what is plain, in parts that the processor's cache holds; the places of what is left. `told_at`: the
+        position for the outbox, None: it is not told."""
+        parts = max(1, -(-len(records) // LANE_MAX))
+        size = -(-len(records) // parts)
+        left: list[int] = []
+        for start in range(0, len(records), max(1, size)):
+            own = slice(start, start + size)
+            plain = Lane(state).take(records[own], keys[own], self._lane_min)
+            if plain is None:
+                left += range(len(records))[own]
+                continue
+            write(self.store, plain)
+            if told_at is not None:
+                tell(self.store, plain, state.change_seq + 1, told_at)
+                state.change_seq += plain.claims.facts.count
+            self.laned += len(plain.keys)
+            left += [start + place for place in np.flatnonzero(~plain.taken).tolist()]
+        return left
+
+    def _admit(self, state: State, batch: Batch, records: Sequence[FactRecord], keys: Sequence[Digest]) -> bool:
+        """Take in what is new; False when history must be read anew. `keys` are those of the records' evidence."""
         admission = Admission(state, batch)
-        keys = [digest("evidence", record.namespace, record.source, record.id) for record in records]
         state.keys.warm(keys)
         intact = True
         for record, key in zip(records, keys, strict=True):
@@ -105,7 +153,7 @@ class Engine:
             head = record.facts[0]
             if not isinstance(head, EvidenceRecorded):
                 raise TetherError(f"a fact record of {named} does not begin with EvidenceRecorded")
-            evidence = admission.evidence(record, head, known)
+            evidence = admission.evidence(record, head, key, known)
             admission.facts(record, evidence)
         return intact and not batch.policy_changed
 
@@ -126,6 +174,7 @@ class Engine:
                     made.rank = record.rank
                 if named in state.contested:
                     state.contested[named] = (content, record.rank)
+                    batch.disputed.append(named)
             return True
         kept = state.contested.get(named)
         if kept is not None and kept[0] == record.content_hash:
@@ -138,8 +187,8 @@ class Engine:
         batch.disputed.append(named)
         return stays
 
-    def _derive(self, state: State, batch: Batch, told: bool = True) -> None:
-        """Every layer for one batch; `told`: what is served otherwise goes to the outbox."""
+    def _derive(self, state: State, batch: Batch, told: bool) -> None:
+        """Every layer for one batch."""
         state.fit()
         _note_kinds(state, batch)
         lookup = Lookup(self.store, batch)
@@ -240,10 +289,8 @@ class Engine:
         self._state = fresh
         self.store.append("contested", [(*named, content, *rank) for named, (content, rank) in state.contested.items()])
         for records in self._history(position):
-            batch = Batch(position)
-            if not self._admit(fresh, batch, records):
+            if not self._take(fresh, records, position, told=False):
                 raise TetherError("history changed while it was read; open the store again")
-            self._derive(fresh, batch, told=False)
             self.store.drain()
         fresh.keys.inherit(None)
         if self.told:

@@ -132,6 +132,11 @@ class Deletions:
         """Whether evidence is deleted by name, recorded or not."""
         return (namespace, source, identifier) in self._evidence
 
+    @property
+    def of_subjects(self) -> bool:
+        """Whether any subject is deleted."""
+        return bool(self._subjects)
+
     def covers_subject(self, origin: Origin, subject: Subject) -> bool:
         """Whether an assertion about a subject is erased by a deletion of that subject."""
         if not self._subjects:
@@ -196,6 +201,12 @@ class PolicyBook:
             schemes = self.of(namespace).schemes.items()
             versioned = self._versioned[namespace] = frozenset(name for name, one in schemes if one.versioned)
         return parse_subject(text, versioned)
+
+    def is_special(self, namespace: str, subject: Subject) -> bool:
+        """Whether a true verdict about a subject does more than hold: it is impossible for want of a version, or puts
+        that on record."""
+        scheme = self.of(namespace).schemes.get(subject.scheme)
+        return scheme is not None and (scheme.higher_version or (scheme.versioned and subject.version is None))
 
     def erasable(self, namespace: str, text: str) -> Subject:
         """A subject as deletions see it: a scheme ever called versioned stays so, since erasure only grows."""

@@ -1,4 +1,4 @@
-"""The derivation graph in compact arrays: a sorted base (CSR) and lists for what came since.
+"""The derivation graph in compact arrays: a sorted base (CSR), and lists for what came since, made when asked for.
 
 An edge says that `dependent` derives from `premise`; `via` is the assertion or link that says so, `of` the
 assertion whose premise it thereby is (0: a link of an object).
@@ -34,6 +34,7 @@ class Graph:
         self._premise_at: NDArray[np.int64] = np.zeros(1, np.int64)
         self._by_dependent: Ints = np.empty(0, np.int32)
         self._dependent_at: NDArray[np.int64] = np.zeros(1, np.int64)
+        self._noted = 0  # edges from _based up to here are in the two dicts, later ones in no index yet
         self._new_by_premise: dict[int, list[int]] = {}
         self._new_by_dependent: dict[int, list[int]] = {}
         self.possible = 0
@@ -54,38 +55,60 @@ class Graph:
         self._by_dependent = np.argsort(dependent, kind="stable").astype(np.int32)
         self._premise_at = np.concatenate([[0], np.cumsum(np.bincount(premise, minlength=size))]).astype(np.int64)
         self._dependent_at = np.concatenate([[0], np.cumsum(np.bincount(dependent, minlength=size))]).astype(np.int64)
-        self._based = self.count
+        self._based = self._noted = self.count
         self._new_by_premise, self._new_by_dependent = {}, {}
 
     def settle(self) -> None:
-        """Merge what came since into the base once it is a quarter of it."""
-        if self.count - self._based > max(MERGE_MIN, self._based // 4):
+        """Merge what came since into the base once it is a quarter of it; what no read has asked for yet may wait."""
+        if self._noted - self._based > self._many():
             self._rebase()
+
+    def _many(self) -> int:
+        return max(MERGE_MIN, self._based // 4)
+
+    def _note(self) -> None:
+        """Index the edges that came since the last read."""
+        if self.count - self._based > self._many():
+            self._rebase()
+            return
+        for ends, index in ((self.premise, self._new_by_premise), (self.dependent, self._new_by_dependent)):
+            for edge, node in enumerate(ends[self._noted : self.count].tolist(), self._noted):
+                index.setdefault(node, []).append(edge)
+        self._noted = self.count
 
     def add(self, ends: tuple[int, int], owners: tuple[int, int], flags: int) -> int:
         """Add an edge from (dependent, premise) and (via, of); its id. The same edge twice is two and means one."""
-        dependent, premise = ends
         edge = self.count
         if edge >= len(self.dependent):
-            self._grow()
-        self.dependent[edge], self.premise[edge], self.flags[edge] = dependent, premise, flags
+            self._grow(edge + 1)
+        (self.dependent[edge], self.premise[edge]), self.flags[edge] = ends, flags
         self.via[edge], self.of[edge] = owners
         self.count = edge + 1
         if not flags & STATED:
             self.possible += 1
-        self._new_by_premise.setdefault(premise, []).append(edge)
-        self._new_by_dependent.setdefault(dependent, []).append(edge)
         return edge
 
-    def _grow(self) -> None:
+    def add_many(self, ends: tuple[Ints, Ints], owners: Ints) -> None:
+        """Add live, stated edges of assertions: dependents and premises, and the assertion that says so of each."""
+        first, last = self.count, self.count + len(owners)
+        if last > len(self.dependent):
+            self._grow(last)
+        self.dependent[first:last], self.premise[first:last] = ends
+        self.via[first:last] = self.of[first:last] = owners
+        self.flags[first:last] = LIVE | STATED
+        self.count = last
+
+    def _grow(self, size: int) -> None:
         for name in ("dependent", "premise", "via", "of", "flags"):
             old = getattr(self, name)
-            grown = np.zeros(max(1024, len(old) * 3 // 2), old.dtype)
+            grown = np.zeros(max(size, 1024, len(old) * 3 // 2), old.dtype)
             grown[: len(old)] = old
             setattr(self, name, grown)
 
     def edges_to(self, premise: int) -> list[int]:
         """Ids of all edges whose premise is this node, live or not."""
+        if self._noted < self.count:
+            self._note()
         base: list[int] = []
         if premise + 1 < len(self._premise_at):
             base = self._by_premise[self._premise_at[premise] : self._premise_at[premise + 1]].tolist()
@@ -94,6 +117,8 @@ class Graph:
 
     def edges_from(self, dependent: int) -> list[int]:
         """Ids of all edges whose dependent is this node, live or not."""
+        if self._noted < self.count:
+            self._note()
         base: list[int] = []
         if dependent + 1 < len(self._dependent_at):
             base = self._by_dependent[self._dependent_at[dependent] : self._dependent_at[dependent + 1]].tolist()
@@ -102,10 +127,14 @@ class Graph:
 
     def edges_to_many(self, premises: Ints) -> Ints:
         """Ids of all edges whose premise is one of these nodes."""
+        if self._noted < self.count:
+            self._note()
         return _edges_of(premises, (self._premise_at, self._by_premise), self._new_by_premise)
 
     def edges_from_many(self, dependents: Ints) -> Ints:
         """Ids of all edges whose dependent is one of these nodes."""
+        if self._noted < self.count:
+            self._note()
         return _edges_of(dependents, (self._dependent_at, self._by_dependent), self._new_by_dependent)
 
 

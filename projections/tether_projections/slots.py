@@ -97,9 +97,9 @@ class SlotKeeper:
 
     def load(self) -> None:
         """Bring the dirty slots' statements together: those of the batch, and those stored before."""
-        batch = self.batch
-        old = [slot for slot in batch.dirty if slot not in batch.slots]
-        for slot in batch.dirty:
+        batch, dirty = self.batch, sorted(self.batch.dirty)
+        old = [slot for slot in dirty if slot not in batch.slots]
+        for slot in dirty:
             if slot in batch.slots:
                 self.slots[slot] = Slot(batch.slots[slot], [])
         self.slots.update(load_slots(self.store, self.state, old))

@@ -1,5 +1,6 @@
 """What the engine holds in memory between batches, and how it comes back from the file at start."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ Cause = tuple[str, int]  # kind, ref
 OBJECT_KIND, ASSERTION_KIND, EVIDENCE_KIND = 1, 2, 3
 
 SUBJECTS_MAX = 10_000
+RECENT_MAX = 100_000
 
 KEYED = ("evidence", "node", "assertion", "link", "memory")
 ID_OF = {"evidence": "ev", "node": "node", "assertion": "a", "link": "l", "memory": "slot"}
@@ -37,6 +39,34 @@ class Info:
     predicate: str
     verdict: bool
     rests: bool
+
+
+class Recent:
+    """Nodes of the subjects met lately, by namespace."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, dict[str, int]] = {}
+        self._size = 0
+
+    def of(self, namespace: str) -> dict[str, int]:
+        """Subject -> node. It grows by `note` until it is forgotten."""
+        found = self._of.get(namespace)
+        return self._of.setdefault(namespace, {}) if found is None else found
+
+    def note(self, namespaces: Sequence[str], texts: Sequence[str], nodes: Sequence[int]) -> None:
+        """Remember some."""
+        self._size += len(nodes)
+        if len(set(namespaces)) == 1:
+            self.of(namespaces[0]).update(zip(texts, nodes, strict=True))
+            return
+        for namespace, text, node in zip(namespaces, texts, nodes, strict=True):
+            self.of(namespace)[text] = node
+
+    def trim(self) -> None:
+        """Forget all once they are many; between two batches, since one may hold on to them."""
+        if self._size >= RECENT_MAX:
+            self._of.clear()
+            self._size = 0
 
 
 class State:
@@ -59,7 +89,7 @@ class State:
         self.causes: dict[int, set[Cause]] = {}
         self.dynamic: set[int] = set()
         self.on_record: dict[tuple[str, str], dict[int, str]] = {}
-        self.recent: dict[tuple[str, str], int] = {}  # (namespace, subject) -> node, of those met lately
+        self.recent = Recent()
         self.subjects: dict[int, str] = {}  # node -> subject, of slots believed anew lately: what fails is soon named
         self.phantoms: set[int] = set()  # named by a reference, not recorded yet
         self.contested: dict[tuple[str, str, str], tuple[str, tuple[int, str, int, int]]] = {}

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from tether_schemas.errors import DataDirectory, ViewLocked, ViewUnavailable
 
-from tether_projections.waiting import Append, Columns, Delete, Queue, Row, Update
+from tether_projections.waiting import FEW, Append, Columns, Delete, Part, Queue, Row, Update
 
 SCHEMA_VERSION = 1
-FEW = 12
 MANY = 64
 ROWS_MAX = 40_000  # rows that may wait: a large write costs two thirds a row of what one of 1,000 does
 BATCHES_MAX = 64
 Parameters = Iterable[Any] | dict[str, Any]
+Values = Sequence[Any] | NDArray[Any]
 NUMPY_TYPES: dict[str, type[np.generic]] = {
     "INTEGER": np.int32,
     "BIGINT": np.int64,
@@ -27,6 +27,11 @@ NUMPY_TYPES: dict[str, type[np.generic]] = {
     "BOOLEAN": np.bool_,
     "DOUBLE": np.float64,
 }
+
+
+def _array(values: Sequence[Any], dtype: type[np.generic] | None) -> NDArray[Any]:
+    """Values of a column as an array: of numbers where all are, else of objects."""
+    return np.array(values, object if dtype is None or None in values else dtype)
 
 
 @contextmanager
@@ -189,8 +194,8 @@ class ViewStore:
                     self._append(table, rows)
                 case Delete(table, column, ids):
                     self._delete(table, column, ids)
-                case Columns(table, columns, same):
-                    self._insert(table, columns, same)
+                case Columns(table, _):
+                    self._insert(table, *one.joined())
                 case Update(_, sql, parameters):
                     self._db.execute(sql, list(parameters))
 
@@ -199,9 +204,23 @@ class ViewStore:
         if rows:
             self._own.append(table, rows)
 
-    def append_columns(self, table: str, columns: dict[str, NDArray[Any]], same: dict[str, Any]) -> None:
-        """Append many rows as arrays of equal length; `same`: columns that have one value in all of them."""
-        self._own.add(Columns(table, columns, same))
+    def append_columns(self, table: str, columns: Mapping[str, Values], same: dict[str, Any]) -> None:
+        """Append many rows as columns of equal length; `same`: columns that have one value in all of them.
+
+        The first is an array, as are ids. Of the others those with one value become `same`, those of NULL are left out.
+        """
+        arrays: dict[str, NDArray[Any]] = {}
+        same = dict(same)
+        types = dict(self._columns_of(table))
+        for name, values in columns.items():
+            if isinstance(values, np.ndarray):
+                arrays[name] = values
+            elif values.count(values[0]) == len(values):
+                same[name] = values[0]
+            else:
+                arrays[name] = _array(values, types[name])
+        part = Part(arrays, {name: value for name, value in same.items() if value is not None})
+        self._own.append_part(table, part)
 
     def delete(self, table: str, column: str, ids: Sequence[int]) -> None:
         """Delete the rows whose integer column is one of `ids`."""
@@ -234,12 +253,11 @@ class ViewStore:
 
     def _append_columns(self, table: str, rows: Sequence[Row]) -> None:
         """Append many rows as numpy columns, a third cheaper than row by row; all-NULL columns are left out."""
-        columns: dict[str, NDArray[Any]] = {}
-        for (name, dtype), values in zip(self._columns_of(table), zip(*rows, strict=True), strict=True):
-            if dtype is not None and None not in values:
-                columns[name] = np.array(values, dtype)
-            elif any(value is not None for value in values):
-                columns[name] = np.array(values, object)
+        columns = {
+            name: _array(values, dtype)
+            for (name, dtype), values in zip(self._columns_of(table), zip(*rows, strict=True), strict=True)
+            if any(value is not None for value in values)
+        }
         self._insert(table, columns, {})
 
     def _insert(self, table: str, columns: dict[str, NDArray[Any]], same: dict[str, Any]) -> None:
@@ -292,7 +310,8 @@ class ViewStore:
             return [], set()
         places = {name: place for place, (name, _) in enumerate(self._columns_of(table))}
         names = [name.strip() for name in select.split(",")]
-        found = self._settled.overlay(table, column, ids) if all(name in places for name in names) else None
+        known = all(name in places for name in names)
+        found = self._settled.overlay(table, column, ids, list(places)) if known else None
         if found is None:
             return None
         return [tuple(row[places[name]] for name in names) for row in found[0]], found[1]

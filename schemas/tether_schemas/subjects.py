@@ -167,7 +167,7 @@ def _canonical(text: str) -> tuple[str, str | None, str, str | None]:
 
 def _head(purl: str) -> str:
     """A purl, or part of one, before qualifiers and subpath."""
-    return re.split(r"[?#]", purl, maxsplit=1)[0]
+    return purl.partition("?")[0].partition("#")[0]
 
 
 def _names_version(kind: str, rest: str) -> bool:

@@ -13,6 +13,7 @@ from tests.histories import histories, history_strategy
 from tests.oracle import Oracle
 from tests.projections.driven import (
     NAMESPACES,
+    NO_LANE,
     Breaking,
     Driven,
     Injected,
@@ -26,9 +27,12 @@ RESTARTS = 0.2
 WRITES_MAX = 300
 
 
-def driven_faults(records: list[FactRecord], random: Random) -> list[str]:
-    """What is wrong after any of some random batches, with restarts between them, or at their end."""
-    driven = Driven()
+def driven_faults(records: list[FactRecord], random: Random, lane_min: int = 1) -> list[str]:
+    """What is wrong after any of some random batches, with restarts between them, or at their end.
+
+    At the end the tables are those of a build that takes the lane where this one did not, and the other way round.
+    """
+    driven = Driven(lane_min=lane_min)
     for batch in cut(records, random):
         if random.random() < RESTARTS:
             driven.restart()
@@ -36,7 +40,7 @@ def driven_faults(records: list[FactRecord], random: Random) -> list[str]:
         found = driven.faults()
         if found:
             return found
-    return build_faults(driven)
+    return build_faults(driven, NO_LANE if lane_min == 1 else 1)
 
 
 def file_faults(records: list[FactRecord], random: Random, path: Path) -> list[str]:
@@ -111,6 +115,35 @@ def test_i2_so_it_does_over_seeded_histories_with_duplicates_and_restarts(seed: 
     assert not (told := seeded(seed, 10 + seed % 30, driven_faults)), told
 
 
+@pytest.mark.parametrize("seed", range(500, 506))
+@pytest.mark.parametrize("lane_min", [1, NO_LANE], ids=["lane", "no lane"])
+def test_i2_so_it_does_with_and_without_the_lane_where_much_is_plain(seed: int, lane_min: int) -> None:
+    records = disturbed(histories(seed, 30, roomy=True), Random(seed))
+
+    def check(some: list[FactRecord]) -> list[str]:
+        return driven_faults(some, Random(seed), lane_min)
+
+    assert not (told := explained(records, check)), told
+
+
+def test_i2_a_contested_event_met_again_earlier_keeps_that_rank_over_a_restart() -> None:
+    records = disturbed(histories(60685, 45, roomy=True), Random(60685))
+    driven = Driven()
+    for batch in cut(records, Random(60685)):
+        driven.apply(batch)
+    assert not driven.faults()
+
+
+def test_much_of_a_roomy_history_goes_by_the_lane() -> None:
+    laned = 0
+    for seed in range(500, 506):
+        driven = Driven()
+        for record in histories(seed, 30, roomy=True):
+            driven.apply([record])
+        laned += driven.engine.laned
+    assert laned > 6 * 30 * 0.1
+
+
 @pytest.mark.parametrize("seed", range(200, 206))
 def test_i2_any_order_gives_one_snapshot(seed: int) -> None:
     assert not (told := seeded(seed, 30, order_faults)), told
@@ -143,6 +176,15 @@ def test_a_longer_history_agrees_at_its_end() -> None:
 def test_i2_many_more_histories(block: int) -> None:
     for seed in range(10_000 + block * 20, 10_020 + block * 20):
         assert not (told := seeded(seed, 10 + seed % 50, driven_faults)), f"seed {seed}{told}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lane_min", [1, NO_LANE], ids=["lane", "no lane"])
+@pytest.mark.parametrize("block", range(75))
+def test_i2_many_more_histories_of_which_much_is_plain(block: int, lane_min: int) -> None:
+    for seed in range(60_000 + block * 20, 60_020 + block * 20):
+        records = disturbed(histories(seed, 10 + seed % 50, roomy=True), Random(seed))
+        assert not (found := driven_faults(records, Random(seed), lane_min)), f"seed {seed}: {found}"
 
 
 @pytest.mark.slow
