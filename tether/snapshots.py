@@ -7,8 +7,8 @@ from tether_projections.store import interruptible
 from tether_replay.asof import Wanted, check, write_snapshot
 from tether_replay.past import Moment
 from tether_replay.views import Watch
-from tether_schemas.answers import Snapshot
 from tether_schemas.errors import BadRequest
+from tether_schemas.reports import Snapshot
 
 from tether.compose import Home
 from tether.forms import KnownAt

@@ -12,24 +12,20 @@ from tether_replay.compact import KEEP_RECORDS, compact
 from tether_replay.diff import diff
 from tether_replay.verify import Live, verify
 from tether_replay.views import Watch, list_generations, no_watch, promote, prune, rebuild
-from tether_schemas.answers import (
+from tether_schemas.answers import Change, Covered, DeadLetter, Receipt, StoreStatus
+from tether_schemas.codec import RawInput, event_dict
+from tether_schemas.errors import BadRequest
+from tether_schemas.reports import (
     Backup,
     BeliefDifference,
-    Change,
     Compacted,
-    Covered,
-    DeadLetter,
     Exported,
     Generation,
     Imported,
     Rebuilt,
-    Receipt,
     Snapshot,
-    StoreStatus,
     Verified,
 )
-from tether_schemas.codec import RawInput, event_dict
-from tether_schemas.errors import BadRequest
 from tether_streams.embedded.admission import Door
 
 from tether.compose import Home

@@ -12,8 +12,8 @@ from typing import BinaryIO, cast
 from tether_replay.export import Source, Told, export_events, nobody
 from tether_replay.importing import Import, Target
 from tether_replay.parquet import export_views
-from tether_schemas.answers import Exported, Imported
 from tether_schemas.errors import BadRequest
+from tether_schemas.reports import Exported, Imported
 from tether_streams.embedded.admission import Limits
 
 from tether.compose import Home

@@ -6,8 +6,9 @@ from importlib.resources import files
 from typing import Any
 
 import orjson
-from tether_schemas.answers import Belief, BeliefDifference, DifferingBelief, EvidenceId, GenerationSide
-from tether_schemas.answers import PredicateDifference as Difference
+from tether_schemas.answers import EvidenceId
+from tether_schemas.reports import Belief, BeliefDifference, DifferingBelief, GenerationSide
+from tether_schemas.reports import PredicateDifference as Difference
 
 from tether_projections.rebuild import drop_tables
 from tether_projections.store import Row, ViewStore
@@ -102,13 +103,13 @@ def _attach(store: ViewStore, sides: tuple[Side, Side]) -> tuple[str, str]:
     first, second = sides
     of_first = "" if first.path is None else "a."
     if first.path is not None:
-        store.attach_file(first.path, "a")
+        store.attach(first.path, "a")
     if second.path == first.path:
         return of_first, of_first
     if second.path is None:
         return of_first, ""
     try:
-        store.attach_file(second.path, "b")
+        store.attach(second.path, "b")
     except BaseException:
         if first.path is not None:
             store.detach("a")

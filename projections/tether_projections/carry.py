@@ -2,6 +2,8 @@
 
 from importlib.resources import files
 
+from tether_schemas.errors import DataDirectory, ViewLocked
+
 from tether_projections.rebuild import SERVED, drop_tables, tell_difference
 from tether_projections.state import State
 from tether_projections.store import ViewStore
@@ -27,7 +29,7 @@ def carry(store: ViewStore, state: State, former: str | None, position: int) -> 
     Where that file is lost or cannot be read (or None), everything served is told anew, under numbers above any that
     were given: they begin at the log's recorded time in microseconds.
     """
-    attached = former is not None and store.attach(former, FORMER)
+    attached = former is not None and _attached(store, former)
     try:
         with store.transaction():
             if attached:
@@ -45,6 +47,14 @@ def carry(store: ViewStore, state: State, former: str | None, position: int) -> 
     finally:
         if attached:
             store.detach(FORMER)
+
+
+def _attached(store: ViewStore, former: str) -> bool:
+    try:
+        store.attach(former, FORMER)
+    except (DataDirectory, ViewLocked):
+        return False
+    return True
 
 
 def _take_over(store: ViewStore, state: State) -> None:

@@ -65,7 +65,7 @@ class Comparison:
 
     def __init__(self, store: ViewStore, path: str) -> None:
         self._store = store
-        store.attach_file(path, REBUILT)
+        store.attach(path, REBUILT)
 
     def __enter__(self) -> "Comparison":
         script = files("tether_projections").joinpath("compare.sql").read_text("utf-8")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tether_schemas.errors import DataDirectory, ViewLocked, ViewUnavailable
 
+from tether_projections.columns import NUMPY_TYPES, as_array, delete, ids_in, insert
 from tether_projections.waiting import FEW, Append, Columns, Delete, Part, Queue, Row, Update
 
 SCHEMA_VERSION = 1
@@ -20,18 +21,6 @@ ROWS_MAX = 40_000  # rows that may wait: a large write costs two thirds a row of
 BATCHES_MAX = 64
 Parameters = Iterable[Any] | dict[str, Any]
 Values = Sequence[Any] | NDArray[Any]
-NUMPY_TYPES: dict[str, type[np.generic]] = {
-    "INTEGER": np.int32,
-    "BIGINT": np.int64,
-    "TINYINT": np.int8,
-    "BOOLEAN": np.bool_,
-    "DOUBLE": np.float64,
-}
-
-
-def _array(values: Sequence[Any], dtype: type[np.generic] | None) -> NDArray[Any]:
-    """Values of a column as an array: of numbers where all are, else of objects."""
-    return np.array(values, object if dtype is None or None in values else dtype)
 
 
 @contextmanager
@@ -193,9 +182,9 @@ class ViewStore:
                 case Append(table, rows):
                     self._append(table, rows)
                 case Delete(table, column, ids):
-                    self._delete(table, column, ids)
+                    delete(self._db, table, column, ids)
                 case Columns(table, _):
-                    self._insert(table, *one.joined())
+                    insert(self._db, table, *one.joined())
                 case Update(_, sql, parameters):
                     self._db.execute(sql, list(parameters))
 
@@ -218,7 +207,7 @@ class ViewStore:
             elif values.count(values[0]) == len(values):
                 same[name] = values[0]
             else:
-                arrays[name] = _array(values, types[name])
+                arrays[name] = as_array(values, types[name])
         part = Part(arrays, {name: value for name, value in same.items() if value is not None})
         self._own.append_part(table, part)
 
@@ -254,17 +243,11 @@ class ViewStore:
     def _append_columns(self, table: str, rows: Sequence[Row]) -> None:
         """Append many rows as numpy columns, a third cheaper than row by row; all-NULL columns are left out."""
         columns = {
-            name: _array(values, dtype)
+            name: as_array(values, dtype)
             for (name, dtype), values in zip(self._columns_of(table), zip(*rows, strict=True), strict=True)
             if any(value is not None for value in values)
         }
-        self._insert(table, columns, {})
-
-    def _insert(self, table: str, columns: dict[str, NDArray[Any]], same: dict[str, Any]) -> None:
-        names, values = ", ".join([*columns, *same]), ", ".join([*columns, *("?" for _ in same)])
-        self._db.register("rows_in", columns)
-        self._db.execute(f"INSERT INTO {table} ({names}) SELECT {values} FROM rows_in", list(same.values()))
-        self._db.unregister("rows_in")
+        insert(self._db, table, columns, {})
 
     def _columns_of(self, table: str) -> list[tuple[str, type[np.generic] | None]]:
         """Names of a table's columns, with the numpy type of those that are numbers."""
@@ -273,21 +256,6 @@ class ViewStore:
             found = [(name, NUMPY_TYPES.get(kind)) for name, kind in self.columns(table)]
             self._columns[table] = found
         return found
-
-    def _delete(self, table: str, column: str, ids: Sequence[int]) -> None:
-        if len(ids) <= FEW:
-            self._db.execute(f"DELETE FROM {table} WHERE {column} IN ({','.join(map(str, ids))})")
-            return
-        with self._ids(ids):
-            self._db.execute(f"DELETE FROM {table} USING ids_in WHERE {table}.{column} = ids_in.id")
-
-    @contextmanager
-    def _ids(self, ids: "Sequence[int] | NDArray[np.int32]") -> Generator[None]:
-        self._db.register("ids_in", {"id": np.asarray(ids, np.int32)})
-        try:
-            yield
-        finally:
-            self._db.unregister("ids_in")
 
     def where(self, select: str, table: str, column: str, ids: Sequence[int]) -> list[Row]:
         """Rows of a table whose integer column is one of `ids`: a point read each where few, else one join."""
@@ -320,7 +288,7 @@ class ViewStore:
         if len(ids) <= FEW:
             query = f"SELECT {select} FROM {table} WHERE {column} = ?"
             return [row for one in ids for row in self._db.execute(query, [int(one)]).fetchall()]
-        with self._ids(ids):
+        with ids_in(self._db, ids):
             return self._db.execute(f"SELECT {select} FROM {table} SEMI JOIN ids_in ON {column} = ids_in.id").fetchall()
 
     def rows(self, sql: str, parameters: Parameters = (), table: str | None = None) -> list[Row]:
@@ -361,16 +329,9 @@ class ViewStore:
         with named_errors(self.path):
             self._db.execute("CHECKPOINT")
 
-    def attach(self, path: str, name: str) -> bool:
-        """Attach another view's file of this schema, for reading, as `name`; False where it cannot be read."""
-        try:
-            self.attach_file(path, name)
-        except (DataDirectory, ViewLocked):
-            return False
-        return True
-
-    def attach_file(self, path: str, name: str) -> None:
-        """The same; raises ViewLocked where another process has it open, DataDirectory where it is no such file."""
+    def attach(self, path: str, name: str) -> None:
+        """Attach another view's file of this schema, for reading, as `name`. Raises ViewLocked where another process
+        has it open, DataDirectory where it is no such file."""
         self.commit()
         try:
             quoted = path.replace("'", "''")
@@ -397,12 +358,6 @@ class ViewStore:
             self._db.execute(f'COPY FROM DATABASE "{own}" TO copied')
             self._db.execute("CHECKPOINT copied")
             self._db.execute("DETACH copied")
-
-    def copy_table(self, table: str, path: str) -> None:
-        """Write the rows of a table or view into a new Parquet file."""
-        self.commit()
-        with named_errors(path):
-            self._db.execute(f"COPY {table} TO ? (FORMAT parquet)", [path])
 
     def detach(self, name: str) -> None:
         """Let go of an attached file."""
@@ -433,11 +388,9 @@ class ViewStore:
 
     def columns(self, table: str) -> list[tuple[str, str]]:
         """Name and type of each column of a table, in its order."""
-        query = (
-            "SELECT column_name, data_type FROM duckdb_columns() "
-            "WHERE table_name = ? AND database_name = current_database() ORDER BY column_index"
-        )
-        return [(str(name), str(kind)) for name, kind in self._db.execute(query, [table]).fetchall()]
+        own = "table_name = ? AND database_name = current_database() ORDER BY column_index"
+        found = self._db.execute(f"SELECT column_name, data_type FROM duckdb_columns() WHERE {own}", [table])
+        return [(str(name), str(kind)) for name, kind in found.fetchall()]
 
     def close(self) -> None:
         """Write what waits, close the file and free its lock."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tether_projections.store import ViewStore
-from tether_schemas.answers import Snapshot
 from tether_schemas.errors import BadRequest, DataDirectory
+from tether_schemas.reports import Snapshot
 from tether_schemas.times import us_text
 
 from tether_replay.build import FORESEEN
@@ -109,7 +109,7 @@ def _write_duckdb(store: ViewStore, made: Path) -> None:
 def _write_parquet(store: ViewStore, made: Path) -> None:
     made.mkdir()
     for table in TABLES:
-        store.copy_table(table, str(made / f"{table}.parquet"))
+        store.copy_parquet(str(made / f"{table}.parquet"), f"SELECT * FROM {table}", {})
 
 
 _WRITERS: dict[str, Callable[[ViewStore, Path], None]] = {DUCKDB: _write_duckdb, PARQUET: _write_parquet}

@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 from tether_projections.segments import SUFFIX, ParquetSegments
-from tether_schemas.answers import Backup
 from tether_schemas.errors import DataDirectory, LogUnavailable
+from tether_schemas.reports import Backup
 from tether_schemas.topics import RAW
 from tether_streams.embedded.log import SqliteLog
 from tether_streams.ports import Log

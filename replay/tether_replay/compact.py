@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tether_schemas.answers import Compacted
+from tether_schemas.reports import Compacted
 from tether_streams.embedded.log import SqliteLog
 
 from tether_replay.directory import LOG, ReplayLock

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from tether_projections.beliefs import Side, beliefs
 from tether_projections.store import ViewStore
-from tether_schemas.answers import BeliefDifference
 from tether_schemas.errors import BadRequest
+from tether_schemas.reports import BeliefDifference
 
 from tether_replay.directory import Generations
 

@@ -8,11 +8,11 @@ from typing import BinaryIO
 
 from tether_projections.state import State
 from tether_projections.store import ViewStore
-from tether_schemas.answers import Exported
 from tether_schemas.errors import LogCorrupt
 from tether_schemas.events import PUBLIC
 from tether_schemas.facts import FactRecord
 from tether_schemas.ghosts import VERDICT_KEYS, encode_ghost
+from tether_schemas.reports import Exported
 from tether_schemas.times import us_text
 from tether_schemas.topics import RAW, FactTopics
 from tether_streams.core.ghosts import ghost_of

@@ -13,11 +13,11 @@ from typing import BinaryIO, cast
 import orjson
 from tether_projections.state import State
 from tether_projections.store import ViewStore
-from tether_schemas.answers import Imported, ImportedKind
 from tether_schemas.errors import BadEvent, BadNamespace, EventConflict
 from tether_schemas.facts import FactRecord
 from tether_schemas.fields import BadField
 from tether_schemas.ghosts import GHOST_HASH, Ghost, encode_ghost, read_ghost
+from tether_schemas.reports import Imported, ImportedKind
 from tether_schemas.topics import KIND_OF_TYPE, RAW, TOPIC_OF_TYPE, Kind
 from tether_schemas.usual import Usual
 from tether_streams.core.extract import RawPlace, extract, extract_usual

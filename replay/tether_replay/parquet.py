@@ -7,8 +7,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 from tether_projections.snapshot import digest_of, evidence_rows, slot_rows, snapshot
-from tether_schemas.answers import Exported
 from tether_schemas.events import PUBLIC
+from tether_schemas.reports import Exported
 from tether_schemas.times import us_text
 
 from tether_replay.export import Source, Told, nobody

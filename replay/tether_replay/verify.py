@@ -14,8 +14,8 @@ from tether_projections.compare import Comparison, TableFound
 from tether_projections.engine import Engine
 from tether_projections.snapshot import digest_of, snapshot
 from tether_projections.store import Row, ViewStore
-from tether_schemas.answers import DifferingRow, DigestPair, RecordedEvent, TableDifference, Verified
 from tether_schemas.errors import BuildUnsound, LogCorrupt
+from tether_schemas.reports import DifferingRow, DigestPair, RecordedEvent, TableDifference, Verified
 from tether_schemas.topics import RAW, FactTopics
 from tether_streams.embedded.extraction import raw_offset
 from tether_streams.ports import Log, Stored

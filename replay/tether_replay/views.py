@@ -14,9 +14,9 @@ from typing import NamedTuple
 import orjson
 from tether_projections.carry import FOLLOWS
 from tether_projections.store import ViewStore
-from tether_schemas.answers import Generation, Rebuilt
 from tether_schemas.errors import BadRequest, BuildUnsound, DataDirectory, ViewLocked
 from tether_schemas.facts import FactRecord
+from tether_schemas.reports import Generation, Rebuilt
 from tether_schemas.times import us_text
 from tether_schemas.topics import RAW, fact_topics
 from tether_streams.embedded.extraction import Extracting, Extraction, Recent, fact_record, raw_offset

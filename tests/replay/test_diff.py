@@ -9,9 +9,9 @@ from tether_projections.beliefs import Side, beliefs
 from tether_projections.engine import Engine
 from tether_projections.store import ViewStore
 from tether_replay.build import Builder
-from tether_schemas.answers import Belief, BeliefDifference, DifferingBelief
 from tether_schemas.canonical import canonical_json
 from tether_schemas.facts import FactRecord
+from tether_schemas.reports import Belief, BeliefDifference, DifferingBelief
 
 from tests.histories import histories
 from tests.oracle import Oracle

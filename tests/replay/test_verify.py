@@ -14,9 +14,9 @@ from tether_replay import verify as verify_module
 from tether_replay.build import Builder
 from tether_replay.verify import Live, unfounded, verify
 from tether_replay.views import Progress
-from tether_schemas.answers import TableDifference, Verified
 from tether_schemas.errors import BuildUnsound, LogCorrupt
 from tether_schemas.facts import FactRecord
+from tether_schemas.reports import TableDifference, Verified
 from tether_streams.embedded.extraction import FACT_TOPICS, history, new_record
 
 from tests.histories import histories

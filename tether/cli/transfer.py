@@ -12,7 +12,7 @@ from tether.cli.ingest import transfer_progress
 from tether.cli.show import cell, console, count, fields, put, put_json, table
 
 if TYPE_CHECKING:
-    from tether_schemas.answers import Exported, Imported
+    from tether_schemas.reports import Exported, Imported
 
     from tether.transfer import Told
 

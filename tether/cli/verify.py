@@ -11,7 +11,7 @@ from tether.cli.replay import STAGES, Rate, shown_progress
 from tether.cli.show import cell, count, evidence_text, fields, put, put_json, table, value_text
 
 if TYPE_CHECKING:
-    from tether_schemas.answers import Belief, BeliefDifference, DifferingRow, TableDifference, Verified
+    from tether_schemas.reports import Belief, BeliefDifference, DifferingRow, TableDifference, Verified
 
 DIGEST_CHARS = 16
 NOBODY = "none: no event of the log makes it"
