@@ -1,7 +1,7 @@
-"""What is told of work on a whole data directory: rebuilds, comparisons, copies, exports. Their JSON: answers.to_json."""
+"""What is told of work on a whole data directory: rebuilds, comparisons, copies, exports. As JSON: answers.to_json."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from tether_schemas.answers import EvidenceId, Status
 

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tether_replay import views
@@ -10,6 +11,7 @@ from tether_replay.build import Builder
 from tether_replay.check import unsound
 from tether_replay.directory import ReplayLock
 from tether_replay.views import Progress
+from tether_schemas import codec
 from tether_schemas.events import ToolResultEvent
 from tether_schemas.facts import Fact
 from tether_schemas.topics import FactTopics
@@ -166,6 +168,10 @@ def test_what_a_newer_extraction_no_longer_makes_is_told(store: Store, monkeypat
     def nothing(event: ToolResultEvent, rules: RuleSet | None, faults: list[Fault]) -> list[Fact]:
         return []
 
+    def none(fields: dict[str, Any]) -> None:
+        return None
+
+    monkeypatch.setattr(codec, "usual_of", none)
     monkeypatch.setattr(extract, "_of_tool_result", nothing)
     store.rebuild(from_raw=True)
     assert memory.recall("user:ana", "city").status == "unknown"
