@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 from rich.console import Console
 
-from benchmarks import graph, ingest, limits, past
+from benchmarks import graph, ingest, limits, past, replay
 from benchmarks.process import run_step
 from benchmarks.report import Line, as_dict, median, show, with_ratios, write_report
 
@@ -26,12 +26,14 @@ STEPS: dict[str, Step] = {
     "graph-start": graph.start,
     "graph-past": past.measure,
     "graph-use": graph.use,
+    "replay": replay.measure,
 }
 STARTS = 3
 BENCHMARKS = {
     "limits": ("limits",),
     "ingest": ("limits", "ingest"),
     "graph": ("graph-build", *("graph-start",) * STARTS, "graph-past", "graph-use"),
+    "replay": ("replay",),
 }
 WIDTH = 140  # of the table where there is no terminal
 REPORT = Path("bench-results/latest.json")

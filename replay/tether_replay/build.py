@@ -12,6 +12,7 @@ from tether_schemas.errors import LogCorrupt, ReplayFailed, TetherError
 from tether_schemas.events import PUBLIC
 from tether_schemas.facts import FactRecord
 from tether_schemas.topics import FactTopics
+from tether_streams.embedded.bulk import bulk
 from tether_streams.embedded.extraction import FACT_TOPICS, fact_record
 from tether_streams.ports import Log, Stored
 
@@ -80,12 +81,13 @@ class Builder:
 
         Raises LogCorrupt for stored bytes that do not decode, ReplayFailed naming the event that cannot be applied.
         """
-        self._foresee(until)
-        for records, position in self._batches(self.engine.position(), until):
-            self._apply(records, position)
-            self.records += len(records)
-            watch(Progress(position, until, self.records))
-        self.engine.store.commit()
+        with bulk():
+            self._foresee(until)
+            for records, position in self._batches(self.engine.position(), until):
+                self._apply(records, position)
+                self.records += len(records)
+                watch(Progress(position, until, self.records))
+            self.engine.store.commit()
 
     def _foresee(self, until: int) -> None:
         """Take in the policies ahead: all at the start; later only what was, since facts are applied under that."""

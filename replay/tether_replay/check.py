@@ -5,6 +5,7 @@ from hashlib import md5
 
 from tether_projections.recompute import differences
 from tether_schemas.topics import FactTopics
+from tether_streams.embedded.bulk import bulk
 from tether_streams.ports import Log
 
 from tether_replay.build import Builder
@@ -51,15 +52,16 @@ def _evidence(log: Log, builder: Builder, topics: FactTopics) -> tuple[int, int]
     end = builder.engine.position()
     contested = builder.engine.state.contested
     seen, mixed, after = 0, 0, 0
-    while after < end and (batch := log.read(topics, after, READ_RECORDS_MAX)):
-        for stored in batch:
-            after = stored.offset
-            named = (stored.namespace, stored.source, stored.id)
-            if after > end or named in contested or not builder.takes(stored):
-                continue
-            text = "\n".join((*named, stored.content_hash))
-            mixed ^= int.from_bytes(md5(text.encode(), usedforsecurity=False).digest()[8:], "little")
-            seen += 1
+    with bulk():
+        while after < end and (batch := log.read(topics, after, READ_RECORDS_MAX)):
+            for stored in batch:
+                after = stored.offset
+                named = (stored.namespace, stored.source, stored.id)
+                if after > end or named in contested or not builder.takes(stored):
+                    continue
+                text = "\n".join((*named, stored.content_hash))
+                mixed ^= int.from_bytes(md5(text.encode(), usedforsecurity=False).digest()[8:], "little")
+                seen += 1
     return seen, mixed
 
 
