@@ -11,13 +11,14 @@ from tether_projections.store import ViewStore
 from tether_schemas.errors import LogCorrupt, ReplayFailed, TetherError
 from tether_schemas.events import PUBLIC
 from tether_schemas.facts import FactRecord
-from tether_schemas.topics import FactTopics
+from tether_schemas.topics import DECISIONS, RAW, FactTopics
 from tether_streams.embedded.bulk import bulk
 from tether_streams.embedded.extraction import FACT_TOPICS, fact_record
 from tether_streams.ports import Log, Stored
 
 BATCH_RECORDS_MAX = 20_000
 POLICY = b'"PolicyDeclared"'
+DECLARES = b'"policy"'  # stands in every raw decision that declares one
 FORESEEN = "foreseen"  # in the table meta: up to which offset policies were taken in ahead of the facts
 
 
@@ -101,9 +102,17 @@ class Builder:
             self.engine.foresee(self._policies(foreseen))
 
     def _policies(self, until: int) -> Iterator[FactRecord]:
+        if self._log.end(RAW) and not any(DECLARES in (one.payload or one.envelope) for one in self._decisions()):
+            return  # none is declared, so the facts need not be gone through
         for stored in self._stored(0, until):
             if POLICY in (stored.payload or b"") and self._which.takes(stored):
                 yield fact_record(stored)
+
+    def _decisions(self) -> Iterator[Stored]:
+        after = 0
+        while batch := self._log.read([DECISIONS], after, BATCH_RECORDS_MAX):
+            yield from batch
+            after = batch[-1].offset
 
     def _batches(self, after: int, until: int) -> Iterator[tuple[list[FactRecord], int]]:
         batch: list[FactRecord] = []

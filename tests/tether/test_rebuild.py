@@ -304,3 +304,14 @@ def test_reads_and_appends_go_on_during_a_rebuild(store: Store) -> None:
     assert memory.digest() == digest
     seqs = [one.seq for one in memory.changes(limit=100_000)]
     assert seqs == sorted(set(seqs))
+
+
+def test_i2_policies_declared_at_any_time_are_in_force_for_everything_that_is_rebuilt(store: Store) -> None:
+    memory = store.memory(NS)
+    memory.remember("user:ana", "tags", "a")
+    memory.remember("user:ana", "tags", "b")
+    store.policy({"predicates": {"tags": {"many": True}}}, "ana")
+    digest = memory.digest()
+    assert memory.recall("user:ana", "tags").value == ["a", "b"]
+    store.rebuild()
+    assert memory.digest() == digest
