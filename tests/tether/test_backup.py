@@ -48,6 +48,11 @@ def test_a_backup_takes_no_directory_that_is_there(store: Store, tmp_path: Path)
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith("saved")] == ["saved"]
 
 
+def test_a_backup_does_not_lie_within_what_it_is_of(store: Store) -> None:
+    with pytest.raises(DataDirectory, match="outside of it"):
+        store.backup(store.path / "saved")
+
+
 def test_a_failed_backup_leaves_nothing(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store.memory("acme").remember("user:ana", "city", "Lisbon")
 
