@@ -23,7 +23,8 @@ def backup(log: SqliteLog, source: Path, target: Path, watch: Watch = no_watch) 
     """Copy the log of a data directory into a new one, `target`; its views are made from it when it is opened.
 
     It stands under another name until it is complete and durable. Raises DataDirectory where `target` is there
-    already, lies within `source` or cannot be made, LogUnavailable when the disk is full, LogCorrupt when what was copied is damaged.
+    already, lies within `source` or cannot be made, LogUnavailable when the disk is full, LogCorrupt when what was
+    copied is damaged.
     """
     part = target.with_name(target.name + PART)
     if target.resolve().is_relative_to(source.resolve()):
